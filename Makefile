@@ -20,7 +20,7 @@ help:
 	@echo "make sbom    write the bill of materials for a release, into dist/"
 	@echo "make fix     format and mend what the linter can"
 
-$(READY): pyproject.toml requirements/tests.txt scripts/setup.py scripts/lockfile.py scripts/npm_program.py scripts/sqld.py scripts/node.py scripts/claude_code.py scripts/weights.py
+$(READY): pyproject.toml requirements/tests.txt scripts/setup.py scripts/lockfile.py scripts/npm_program.py scripts/sqld.py scripts/pgbouncer.py scripts/node.py scripts/claude_code.py scripts/codex.py scripts/gemini_cli.py scripts/weights.py
 	$(PYTHON) scripts/setup.py $(VENV)
 	@touch $@
 

@@ -34,7 +34,7 @@ def figures(folder: Path, size: int, say: Callable[[str], None]) -> Iterator[Fig
     hook = Hook(folder, db)
     for what, event, wanted, *options in (
         ("`hook prompt`, the memory in question out", "prompt", KNOWN),
-        ("the same by words alone", "prompt", KNOWN, "--embedder", "none"),
+        ("the same with keywords alone", "prompt", KNOWN, "--embedder", "none"),
         ("`hook session-start`", "session-start", "About the work"),
         (f"`hook stop`, {NEW} of {LENGTH} messages new", "stop", ""),
     ):

@@ -11,7 +11,7 @@ from npm_program import NpmProgram, install
 CLAUDE_CODE = NpmProgram(
     title="Claude Code",
     name="claude",
-    package_prefix="@anthropic-ai/claude-code-",
+    package="@anthropic-ai/claude-code-{machine}@{version}",
     version="2.1.327",
     digests={
         "linux-x64": "uJ24I+t47cpQjeo31ZrHepsFQ8QUsLjCxmDxLshMjYHEtoxhQdgKc4iuViQDaKpFqn3puR85gwHlLj4e7s+1iQ==",

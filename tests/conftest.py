@@ -14,7 +14,7 @@ from hypothesis import settings
 from retentive import Retentive
 from retentive.cli import main
 from retentive.testing import Clock, use_clock
-from tests.engines import ENGINES, Sqld, missing, sqld_or_skip
+from tests.engines import ENGINES, POSTGRES, Sqld, missing, sqld_or_skip
 from tests.sizes import choose
 from tests.support import Open, Place, Run
 
@@ -85,17 +85,15 @@ def sqld(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sqld]:
 
 @pytest.fixture(scope="session")
 def server() -> "Iterator[Server]":
-    """One PostgreSQL for all tests of a worker, with an empty store to copy."""
+    """One PostgreSQL for all tests of a worker, with an empty store to copy; or the one of RETENTIVE_TEST_POSTGRES."""
     try:
-        from retentive.storage.engines.postgres import PostgresEngine
-        from tests.server import FAST, Server
+        from tests.server import FAST, GivenServer, Server
 
-        running = Server(FAST)
+        running = GivenServer(POSTGRES) if POSTGRES else Server(FAST)
     except (ImportError, OSError, subprocess.CalledProcessError) as error:
         missing("PostgreSQL", getattr(error, "output", None) or error)
     else:
-        running.execute("CREATE DATABASE template_store")
-        PostgresEngine(running.url("template_store")).close()
+        running.make_template()
         yield running
         running.remove()
 
@@ -103,10 +101,9 @@ def server() -> "Iterator[Server]":
 @pytest.fixture
 def postgres(server: "Server") -> Iterator[str]:
     """The address of a fresh store."""
-    name = f"store_{uuid.uuid4().hex}"
-    server.execute(f"CREATE DATABASE {name} TEMPLATE template_store STRATEGY file_copy")
+    name = server.make_store()
     yield server.url(name)
-    server.execute(f"DROP DATABASE {name} WITH (FORCE)")
+    server.drop(name)
 
 
 @pytest.fixture
@@ -168,13 +165,11 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
     """The address of a store of this engine that is not there yet, as many as are asked for."""
 
     def place_(engine: str) -> str:
-        name = f"s{uuid.uuid4().hex}"
         if engine == "sqlite":
-            return str(tmp_path / f"{name}.db")
+            return str(tmp_path / f"s{uuid.uuid4().hex}.db")
         if engine == "libsql":
             return str(request.getfixturevalue("sqld").database())
         server = request.getfixturevalue("server")
-        server.execute(f"CREATE DATABASE {name} TEMPLATE template_store STRATEGY file_copy")
-        return str(server.url(name))
+        return str(server.url(server.make_store()))
 
     return place_

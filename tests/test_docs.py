@@ -5,7 +5,6 @@ command, and what follows is what it shows on a terminal; commands with a pipe a
 which the output is no terminal. Ids, times, decimals and folders may differ: an id shown stands for the one of today.
 """
 
-import argparse
 import contextlib
 import inspect
 import io
@@ -27,16 +26,19 @@ import retentive
 from retentive import Retentive, config, errors
 from retentive.api.maintenance import MaintenanceVerbs
 from retentive.cli import main
-from retentive.cli.parser import build_parser
+from retentive.cli.output import PARTLY_DONE_EXIT_CODE
 from retentive.config import SETTINGS
 from retentive.conversations.sessions import Sessions
 from retentive.embed import minilm_embedder
 from retentive.errors import RetentiveError, outcome
 from retentive.files.verbs import Files
+from retentive.ids import shorten_id
 from retentive.maintenance.integrity import Integrity
 from retentive.maintenance.models import Models
+from retentive.maintenance.scale import Scale
 from retentive.maintenance.tokens import Tokens
 from retentive.memories.expectations import Expectations
+from retentive.memories.injections import Injections
 from retentive.memories.notes import Notes
 from retentive.memories.proposals import Proposals
 from retentive.records.collection import RecordCollection
@@ -45,6 +47,8 @@ from retentive.records.profile import ProfileVerbs
 from retentive.records.projects import Projects
 from retentive.records.skills import Skills
 from retentive.store import scope, validate
+from retentive.surface.verb import Verb, VerbGroup
+from retentive.surface.verbs import TOP_LEVEL, list_verbs
 from tests.forkserver import write_command
 
 ROOT = Path(__file__).parent.parent
@@ -54,12 +58,14 @@ GROUPS: dict[str, type] = {
     "contacts": Contacts,
     "expectations": Expectations,
     "files": Files,
+    "injections": Injections,
     "integrity": Integrity,
     "models": Models,
     "notes": Notes,
     "profile": ProfileVerbs,
     "projects": Projects,
     "proposals": Proposals,
+    "scale": Scale,
     "sessions": Sessions,
     "skills": Skills,
     "tokens": Tokens,
@@ -75,10 +81,13 @@ CODE_FOLDERS = ("src", "tests", "benchmarks", "scripts")
 SHOWN_VALUES = {"dog", "hit", "user", "why"}  # owners of dotted names that are no code: slots, and values of an answer
 FILE_SUFFIXES = {"db", "json", "md", "onnx", "py", "sql", "toml"}
 
+MAX_PICTURE_CHARS = 60_000
+
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_ID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b")
+_SHORT_ID = r"(?<![\w.-])[0-9a-f]{8}(?![\w.-])"  # on a terminal
+_ID = re.compile(rf"\b[0-9a-f]{{8}}-[0-9a-f]{{4}}-7[0-9a-f]{{3}}-[0-9a-f]{{4}}-[0-9a-f]{{12}}\b|{_SHORT_ID}")
 _MASKS = (
-    (_ID, "ID"),
+    (_ID, "LARGE"),  # a short id may have digits alone
     (re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|\+00:00)?)?"), "TIME"),
     (re.compile(r"\d+\.\d+ (ms|s)\b"), "DURATION"),
     (re.compile(r'"(embed|text|vector|when|fuse|fetch|search|total|p\d\d)": \d+\.\d+'), "DURATION"),
@@ -88,6 +97,8 @@ _MASKS = (
     (re.compile(r"rt_[\w-]{43}"), "SECRET"),
     (re.compile(r"minilm-[\w-]+\.onnx"), "MODEL"),  # its name has its hash, which hangs on the processor
     (re.compile("rebuilt now"), "rebuilt, from the cache"),
+    (re.compile(r"\bnow\b|\b\d+ min\b"), "AGE"),
+    (re.compile("[━╸]+"), "BAR"),
     (re.compile(r"[ \t]+"), " "),
 )
 
@@ -128,6 +139,13 @@ def masked(text: str) -> str:
     return "\n".join(line.strip() for line in text.strip().splitlines())
 
 
+def find_ids(shown: str, printed: str) -> Iterator[tuple[str, str]]:
+    """Yield each id that a page shows, whole and short, with that of today."""
+    for old, new in zip(_ID.findall(shown), _ID.findall(printed), strict=True):
+        yield old, new
+        yield shorten_id(old), shorten_id(new)
+
+
 def is_shown(printed: str, shown: str, of: str = "") -> None:
     """Fails unless both are the same, figures within a tolerance; what differs each time is masked."""
     printed, shown = masked(printed), masked(shown)
@@ -144,7 +162,7 @@ def in_terminal(command: str) -> str:
     with contextlib.redirect_stdout(screen), contextlib.redirect_stderr(aside):
         code = main(shlex.split(command)[1:])
     shown = screen.getvalue() + aside.getvalue()
-    assert code == 0, f"{command}: exit code {code}\n{shown}"
+    assert code in (0, PARTLY_DONE_EXIT_CODE), f"{command}: exit code {code}\n{shown}"
     return shown
 
 
@@ -203,8 +221,16 @@ def test_what_a_page_shows_is_what_happens(page: Path) -> None:
                 for command, shown in commands(block.text):
                     output = in_terminal(_ID.sub(lambda id: ids.get(id[0], id[0]), command))
                     is_shown(output, shown, command)
-                    ids.update(zip(_ID.findall(shown), _ID.findall(output), strict=True))
+                    ids.update(find_ids(shown, output))
         printed = None
+
+
+def test_the_picture_of_the_terminal_needs_no_network() -> None:
+    """It is small, and no font or file of another place is in it."""
+    picture = (ROOT / "docs" / "terminal.svg").read_text("utf-8")
+    assert len(picture) < MAX_PICTURE_CHARS
+    assert "@font-face" not in picture
+    assert set(re.findall(r"url\(([^)]{2})", picture)) == {"#t"}
 
 
 @pytest.mark.parametrize("page", [*PAGES, *(ROOT / "benchmarks").glob("*.md")], ids=titled)
@@ -268,22 +294,14 @@ def described(page: Path) -> dict[str, str]:
     return {name: text for title, text in sections(page).items() for name in re.findall(r"`([^`]+)`", title)}
 
 
-@cache
-def verbs() -> dict[str, argparse.ArgumentParser]:
+def verbs() -> dict[str, Verb | VerbGroup]:
     """By their full names: `search`, `session`, `session append`."""
-    return dict(verbs_of(build_parser()))
+    return {**TOP_LEVEL, **{each.name: each for each in list_verbs()}}
 
 
-def verbs_of(parser: argparse.ArgumentParser, group: str = "") -> Iterator[tuple[str, argparse.ArgumentParser]]:
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            for name, inner in action.choices.items():
-                yield f"{group}{name}", inner
-                yield from verbs_of(inner, f"{group}{name} ")
-
-
-def options(parser: argparse.ArgumentParser) -> set[str]:
-    return {each for action in parser._actions for each in action.option_strings if each.startswith("--")}
+def options(verb: Verb | VerbGroup) -> set[str]:
+    fields = verb.options if isinstance(verb, Verb) else ()
+    return {name for each in fields for name in (each.option, each.off_flag) if name}
 
 
 @pytest.mark.parametrize("verb", verbs())
@@ -293,10 +311,13 @@ def test_every_verb_and_option_is_described(verb: str) -> None:
     assert {option for option in options(verbs()[verb]) if f"`{option}" not in page} == set()
 
 
-@pytest.mark.parametrize("verb", [verb for verb in verbs() if " " in verb])
-def test_every_verb_of_a_group_has_its_options_in_its_own_section(verb: str) -> None:
+@pytest.mark.parametrize("verb", verbs())
+def test_every_verb_has_its_options_in_its_own_section(verb: str) -> None:
+    """Filters, and the options about the past, have sections of their own, to which those of the verbs link."""
     told = described(REFERENCE / "cli.md")[verb]
-    assert {option for option in options(verbs()[verb]) - options(build_parser()) if f"`{option}" not in told} == set()
+    for link, title in (("(#filters)", "Filters"), ("(#the-past)", "The past")):
+        told += sections(REFERENCE / "cli.md")[title] if link in told else ""
+    assert {option for option in options(verbs()[verb]) if f"`{option}" not in told} == set()
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
@@ -398,6 +419,10 @@ def json_answers() -> Iterator[Any]:
         "search dog",
         "list",
         "stats",
+        "timeline",
+        "dashboard",
+        "config path",
+        "config set fusion rrf",
         "backfill",
         "work --once",
         "doctor",
@@ -477,7 +502,7 @@ def spoken_answers() -> Iterator[Any]:
     Path("log.txt").write_text("Anna: The ferry leaves at nine\nBo: It is late\n", "utf-8")
     yield answer("chat-log", "import", "log.txt")
     Path("table.csv").write_text("text,kind\nThe ferry is red,fact\n,fact\n", "utf-8")
-    yield answer("import", "table.csv")
+    yield answer("import", "table.csv", code=PARTLY_DONE_EXIT_CODE)
     yield answer("session", "append", "talk", "The ferry to the island leaves at ten")
     yield answer("session", "append", "talk", "And the last one at noon")
     yield answer("session", "put", "talk", "--agent", "x")

@@ -1,6 +1,5 @@
 """Hints name verbs of the library; each door words them for its own users."""
 
-import argparse
 import ast
 import re
 from collections.abc import Iterator
@@ -11,14 +10,16 @@ import pytest
 
 import retentive
 from retentive import Retentive, config, hints
-from retentive.cli.parser import build_parser
 from retentive.errors import NotFound
 from retentive.mcp import catalogue
 from retentive.mcp.catalogue import Offer
+from retentive.surface.options import EVERYWHERE
+from retentive.surface.verb import Verb
+from retentive.surface.verbs import find_verb
 
 PACKAGE = Path(retentive.__file__).parent
 DOORS = ("cli", "clients", "hooks", "http", "mcp")
-ON_THE_TERMINAL_ALONE = ("evaluation", "hints.py")
+ON_THE_TERMINAL_ALONE = ("evaluation", "surface", "hints.py")
 TOOLS = catalogue.select_tools(Offer.FULL)
 
 
@@ -61,12 +62,12 @@ def test_every_verb_of_the_table_is_in_the_library(store: Retentive) -> None:
 @pytest.mark.parametrize("name", hints.VERBS)
 def test_every_command_of_the_table_can_be_typed(name: str) -> None:
     words = hints.VERBS[name].command.split()
-    parser: argparse.ArgumentParser = build_parser()
-    while words and not words[0].startswith("-"):
-        groups = [each for each in parser._actions if isinstance(each, argparse._SubParsersAction)]
-        parser = groups[0].choices[words.pop(0)]
-    options = {option for each in parser._actions for option in each.option_strings}
-    assert options.issuperset(words)
+    options = [word for word in words if word.startswith("-")]
+    verb = " ".join(word for word in words if not word.startswith("-"))
+    found = find_verb(verb) if verb else None
+    fields = [*EVERYWHERE, *(found.options if isinstance(found, Verb) else ())]
+    assert found or not verb
+    assert {field.option for field in fields}.issuperset(options)
 
 
 def test_every_tool_of_the_table_exists() -> None:
@@ -78,7 +79,7 @@ def test_every_tool_of_the_table_exists() -> None:
     ("text", "typed"),
     [
         ("See `list()`.", "See `retentive list`."),
-        ("`doctor(verify=True)` names all.", "`retentive doctor --verify` names all."),
+        ("`doctor(verify=True)` lists all.", "`retentive doctor --verify` lists all."),
         ("`reembed(model='my model')`", "`retentive reembed --model 'my model'`"),
         ("`contacts.rollback('c1', 3)` undoes it.", "`retentive contact rollback c1 3` undoes it."),
         ("`Retentive.migrate(FILE, SERVER)`", "`retentive migrate FILE SERVER`"),
@@ -107,4 +108,4 @@ def test_a_server_names_the_best_tool_that_it_offers(tools: tuple[str, ...], sho
 def test_a_program_reads_calls(store: Retentive) -> None:
     with pytest.raises(NotFound) as caught:
         store.notes.get("none")
-    assert caught.value.hint == "`notes.list()` shows those there are."
+    assert caught.value.hint == "`notes.list()` shows the existing ones."

@@ -36,7 +36,8 @@ HEAVY = {
     "yaml",
     "apsw",
     "platformdirs",
-    "shtab",
+    "click",
+    "rich",
 }
 
 

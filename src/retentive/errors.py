@@ -10,7 +10,7 @@
     │   └── Stale          someone else was first; read again (but for summaries, the store does so itself)
     ├── StorageError       the database cannot do it
     │   ├── Unwritable     the file or folder cannot be created or written, or the server turns us away
-    │   ├── DiskFull       no room left; nothing of the write was kept
+    │   ├── DiskFull       no space left; nothing of the write was stored
     │   ├── Busy           another process held the lock for too long, or the server does not answer
     │   ├── NotAStore      the file is not a Retentive database
     │   ├── NewerSchema    the file was written by a newer Retentive
@@ -66,7 +66,7 @@ class NotFound(RetentiveError):
 
 
 class Forbidden(RetentiveError):
-    default_hint = "Ask whoever runs the store for a token that allows it."
+    default_hint = "Ask the operator of the store for a token that allows it."
 
 
 class Conflict(RetentiveError): ...
@@ -78,16 +78,16 @@ class Stale(Conflict):
 
 
 class StorageError(RetentiveError):
-    default_hint = "Run `doctor()`; if it finds nothing, look at the disk."
+    default_hint = "Run `doctor()`; if it finds nothing, check the disk."
 
 
 class Unwritable(StorageError):
-    default_hint = "Choose another file (`Retentive.open(FILE)`, RETENTIVE_DB), or see to the permissions of this one."
+    default_hint = "Choose another file (`Retentive.open(FILE)`, RETENTIVE_DB), or correct the permissions of this one."
 
 
 class DiskFull(StorageError):
     retryable = True
-    default_hint = "Free some space and retry; nothing of this write was kept."
+    default_hint = "Free some space and retry; nothing of this write was stored."
 
 
 class Busy(StorageError):
@@ -108,7 +108,7 @@ class Corrupt(StorageError):
 
 
 class DamagedRow(Corrupt):
-    default_hint = "`repair()` moves it to the quarantine; a backup may have it whole."
+    default_hint = "`repair()` moves it to the quarantine; a backup may have an intact copy."
 
     def __init__(self, message: str, hint: str = "", *, table: str = "", id: str = "") -> None:
         super().__init__(message, hint)
@@ -121,11 +121,11 @@ class DamageWarning(UserWarning):
 
 class Unreachable(StorageError):
     retryable = True
-    default_hint = "See whether the server runs and the address is right; then retry."
+    default_hint = "Check that the server is running and the address is right, then retry."
 
 
 class Uncertain(StorageError):
-    default_hint = "Look whether it was kept before you repeat it; adding the same text again does no harm."
+    default_hint = "Check whether it was stored before you repeat it; adding the same text again does no harm."
 
 
 class Closed(StorageError):
@@ -134,7 +134,7 @@ class Closed(StorageError):
 
 class EmbedError(RetentiveError):
     retryable = True
-    default_hint = "Memories are kept without vectors meanwhile; `backfill()` completes them."
+    default_hint = "Memories are stored without vectors until then; `backfill()` adds them."
 
 
 class ModelMissing(EmbedError):
@@ -152,7 +152,7 @@ class PartlyEmbedded(EmbedError):
 
 
 class LlmError(RetentiveError):
-    default_hint = "Learning goes on by rules meanwhile. Look at the settings llm, llm_url and llm_key."
+    default_hint = "Learning continues with rules alone. Check the settings llm, llm_url and llm_key."
 
     def __init__(self, message: str, hint: str = "", *, tokens: int = 0, tokens_out: int = 0) -> None:
         super().__init__(message, hint)
@@ -163,12 +163,12 @@ class LlmError(RetentiveError):
 
 
 class KeyRefused(LlmError):
-    default_hint = "Give the provider's key as RETENTIVE_LLM_KEY in the environment, or in the system's keyring."
+    default_hint = "Set the provider's key as RETENTIVE_LLM_KEY in the environment, or store it in the system keyring."
 
 
 class Overloaded(LlmError):
     retryable = True
-    default_hint = "Learning goes on by rules meanwhile; retry later."
+    default_hint = "Learning continues with rules alone; retry later."
 
     def __init__(self, message: str, hint: str = "", *, retry_after: float | None = None) -> None:
         super().__init__(message, hint)
@@ -177,7 +177,7 @@ class Overloaded(LlmError):
 
 class NoAnswer(LlmError):
     retryable = True
-    default_hint = "See whether the server runs and llm_url is right; a slow model needs a longer llm_timeout."
+    default_hint = "Check that the server is running and llm_url is right; a slow model needs a longer llm_timeout."
 
 
 class Paused(NoAnswer): ...
@@ -187,15 +187,15 @@ class Spent(LlmError): ...
 
 
 class Declined(LlmError):
-    default_hint = "Learning goes on by rules."
+    default_hint = "Learning continues with rules alone."
 
 
 class Unusable(LlmError):
-    default_hint = "Learning goes on by rules. If it happens often, name a larger model in the setting llm."
+    default_hint = "Learning continues with rules alone. If this happens often, set llm to a larger model."
 
 
 class RerankError(RetentiveError):
-    default_hint = "Look at the settings rerank, rerank_model and rerank_url; `rerank = none` switches it off."
+    default_hint = "Check the settings rerank, rerank_model and rerank_url; `rerank = none` switches it off."
     retryable = True
 
 

@@ -1,8 +1,13 @@
 """Identifiers that sort by time (UUID version 7), made here and not by a database."""
 
 import os
+import re
 import threading
 
+SHORT_ID_CHARS = 8  # the end of an id, which is random; the beginning is the time, the same for a minute
+MIN_PART_CHARS = 4  # of an id that is given in part
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_PART = re.compile(rf"[0-9a-f-]{{{MIN_PART_CHARS},35}}")
 _lock = threading.Lock()
 _last = 0
 _AHEAD = 10_000 << 12  # ten seconds: if the clock was set back by more, the ids follow it
@@ -19,6 +24,16 @@ def new_ids(at: int, count: int) -> list[str]:
     first = _reserve(milliseconds << 12 | micros * 4096 // 1000, count)
     chance = os.urandom(8 * count).hex()
     return [_written(first + i, chance[16 * i : 16 * i + 16]) for i in range(count)]
+
+
+def shorten_id(id: str) -> str:
+    """Return the end of an id, which people read and type. A name that somebody chose stays whole."""
+    return id[-SHORT_ID_CHARS:] if _UUID.fullmatch(id) else id
+
+
+def is_part(text: str) -> bool:
+    """Whether a text may be the beginning or the end of an id."""
+    return _PART.fullmatch(text) is not None
 
 
 def _written(stamp: int, chance: str) -> str:

@@ -49,12 +49,14 @@ from retentive.model import (
     Revision,
     SpaceFigures,
     Successor,
+    TimelineDay,
     TimeMatch,
     UndoConsolidationResult,
     Why,
     WorkerStatus,
     iso,
 )
+from retentive.model.scale import ScaleReport
 
 
 def encode_value(value: Any) -> Any:
@@ -92,7 +94,12 @@ def event(value: Event) -> dict[str, Any]:
 
 
 def handled_request(value: HandledRequest) -> dict[str, Any]:
-    return {**encode_fields(value), "candidates": [each._asdict() for each in value.candidates]}
+    candidates = [each._asdict() for each in value.candidates]
+    return {
+        **encode_fields(value),
+        "candidates": candidates,
+        "replaced": [encode_fields(each) for each in value.replaced],
+    }
 
 
 def worker_status(value: WorkerStatus) -> dict[str, Any]:
@@ -222,6 +229,10 @@ def history_entry(value: HistoryEntry) -> dict[str, Any]:
     return {**asdict(value), "at": iso(value.at)}
 
 
+def timeline_day(value: TimelineDay) -> dict[str, Any]:
+    return {**encode_fields(value), "day": value.day.isoformat()}
+
+
 def new_token(value: NewToken) -> dict[str, Any]:
     return {"secret": value.secret, "token": encode_fields(value.token)}
 
@@ -284,6 +295,18 @@ def space_figures(value: SpaceFigures) -> dict[str, Any]:
 
 def quarantined_row(value: QuarantinedRow) -> dict[str, Any]:
     return encode_fields(value)
+
+
+def scale_report(value: ScaleReport, word: Callable[[str], str] = str) -> dict[str, Any]:
+    """Encode how a store is set up. `word` words the hints for a door."""
+    findings = [each._replace(detail=word(each.detail), next_step=word(each.next_step)) for each in value.findings]
+    return {
+        "kind": value.kind,
+        "where": value.where,
+        "ok": value.is_well,
+        "findings": [each._asdict() for each in findings],
+        "server": value.server and asdict(value.server),
+    }
 
 
 def repair_result(value: RepairResult) -> dict[str, Any]:

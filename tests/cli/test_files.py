@@ -56,7 +56,7 @@ def test_files_are_removed_from_the_index_alone(run: Run, folder: Path) -> None:
     ("words", "code", "said"),
     [
         ("index nowhere", 2, "there is no 'nowhere'"),
-        ("index . --ignore !", 2, "is no pattern"),
+        ("index . --ignore !", 2, "is not a valid pattern"),
         ("index . --limit-kb 0", 2, "limit_kb is 0"),
         ("watch nowhere", 2, "there is no 'nowhere'"),
         ("files show nowhere", 3, "is not in the index"),

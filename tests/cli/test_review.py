@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -68,11 +69,12 @@ def test_json_has_every_field(run: Run, propose: Propose) -> None:
 def test_a_script_accepts_and_rejects(run: Run, propose: Propose) -> None:
     """What ended is told with the way back."""
     coffee, water = propose("Water", "Coffee")
-    assert run("review", "reject", water) == "Both stay: Water / Tea at noon\n"
+    assert run("review", "reject", water) == "kept both: Water / Tea at noon\n"
     told = run("review", "accept", coffee)
-    assert told.startswith("Replaced: Tea at noon (same drink: tea, Coffee); undo: retentive restore ")
+    assert told.startswith("replaced: Tea at noon  (undo: retentive restore ")
+    assert told.endswith("because: same drink: tea, Coffee\n")
     assert contents(run) == {"Water", "Coffee"}
-    run("restore", told.split()[-1])
+    run("restore", told.partition("restore ")[2].partition(")")[0])
     assert contents(run) == {"Water", "Coffee", "Tea at noon"}
 
 
@@ -86,8 +88,8 @@ def test_one_wrong_id_and_nothing_is_decided(run: Run, refused: Run, propose: Pr
 @pytest.mark.parametrize(
     ("typed", "left", "still_open"),
     [
-        ("a\n", {"Coffee", "Water"}, 0),  # the older one ended, and with it the other proposal
-        ("r\nr\n", {"Coffee", "Water", "Tea at noon"}, 0),
+        ("y\n", {"Coffee", "Water"}, 0),  # the older one ended, and with it the other proposal
+        ("n\nr\n", {"Coffee", "Water", "Tea at noon"}, 0),
         ("s\na\n", {"Coffee", "Water"}, 0),
         ("q\n", {"Coffee", "Water", "Tea at noon"}, 2),
         ("what?\n\nR\nq\n", {"Coffee", "Water", "Tea at noon"}, 1),
@@ -97,14 +99,15 @@ def test_one_wrong_id_and_nothing_is_decided(run: Run, refused: Run, propose: Pr
 def test_a_person_is_asked_about_each(
     run: Run, propose: Propose, monkeypatch: pytest.MonkeyPatch, typed: str, left: set[str], still_open: int
 ) -> None:
-    """A accepts, r rejects, s skips, q quits; anything else is asked again."""
+    """Y or a accepts, n or r rejects, s skips, q quits; anything else is asked again."""
     propose("Coffee", "Water")
+    monkeypatch.setenv("NO_COLOR", "1")
     screen = Person()
     with monkeypatch.context() as terminal:
         terminal.setattr("sys.stdin", Person(typed))
         terminal.setattr("sys.stdout", screen)
         run("review")
-    assert "NEWER" in screen.getvalue()
+    assert re.search(r"newer +\d{4}-\d\d-\d\d +Water\n +older +\d{4}-\d\d-\d\d +Tea at noon", screen.getvalue())
     assert contents(run) == left
     assert run("review").count("\n") == still_open
 
@@ -125,7 +128,7 @@ def test_add_replaces_what_is_named(run: Run, refused: Run) -> None:
     tea, milk = (run("add", text).split()[1] for text in ("Tea at noon", "Milk at dawn"))
     assert "no memory" in refused("add", "Water", "--replaces", tea, "--replaces", "nothing", code=3)
     told = run("add", "Water", "--replaces", tea, "--replaces", milk)
-    assert f"Replaced: Milk at dawn (replaces: named by the caller); undo: retentive restore {milk}" in told
+    assert f"replaced: Milk at dawn  (undo: retentive restore {milk})\n  because: named by the caller" in told
     assert "is superseded" in refused("add", "Juice", "--replaces", tea, code=4)
     assert contents(run) == {"Water"}
     assert json.loads(run("add", "Water", "--json"))["replaced"] == []

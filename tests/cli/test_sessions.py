@@ -17,7 +17,7 @@ def read(text: str) -> Any:
 
 def test_append_and_show(run: Run, refused: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     options = "--role assistant --speaker Bo --time 2026-03-02 --sequence 7".split()
-    event = read(run("session", "append", "s", "Good morning", *options, "--payload", '{"n": 1}', "--json"))
+    event = read(run("session", "append", "s", "Good morning", *options, "-t", "early", "--payload", '{"n": 1}', "-j"))
     assert event == {
         "id": "s#7",
         "namespace": "default",
@@ -28,12 +28,13 @@ def test_append_and_show(run: Run, refused: Run, monkeypatch: pytest.MonkeyPatch
         "content": "Good morning",
         "payload": {"n": 1},
         "time": "2026-03-02T00:00:00Z",
+        "tags": ["early"],
         "requests": [],
         "is_hidden": False,
     }
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"from a pipe\n")))
-    assert run("session", "append", "s") == "kept s#8\n"
-    assert run("session", "append", "s", "--payload", '{"tool_calls": []}') == "kept s#9\n"
+    assert run("session", "append", "s") == "added s#8\n"
+    assert run("session", "append", "s", "--payload", '{"tool_calls": []}') == "added s#9\n"
     assert [line.split("\t")[::3] for line in run("session", "show", "s").splitlines()] == [
         ["7", "Good morning"],
         ["8", "from a pipe"],
@@ -81,8 +82,8 @@ def test_a_session_is_deleted_only_if_one_says_so(run: Run, refused: Run, monkey
 
 
 def test_notes(run: Run, refused: Run) -> None:
-    assert run("note", "put", "Buy milk", "--id", "shopping", "--tag", "home") == "kept shopping\n"
-    assert run("note", "put", "Water the plants").startswith("kept note-")
+    assert run("note", "put", "Buy milk", "--id", "shopping", "--tag", "home") == "saved note shopping\n"
+    assert run("note", "put", "Water the plants").startswith("saved note note-")
     assert run("note", "list", "--tag", "home").count("\n") == 1
     assert read(run("note", "get", "shopping", "--json"))["tags"] == ["home"]
     assert [line.split("\t")[2] for line in run("note", "list").splitlines()] == ["Water the plants", "Buy milk"]
@@ -123,7 +124,7 @@ def test_chat_logs_are_imported_once(run: Run, refused: Run, tmp_path: Path) -> 
     """A longer log of the same conversation adds what is new; another of the same name is refused."""
     log = tmp_path / "talk.txt"
     log.write_text("Anna: Hello\nBo: Hi Anna\n")
-    assert run("chat-log", "import", str(log)) == f"{log}: 2 messages kept in 1 session\n"
+    assert run("chat-log", "import", str(log)) == f"{log}: 2 messages imported in 1 session\n"
     log.write_text("Anna: Hello\nBo: Hi Anna\nAnna: How is the heron?\n")
     done = read(run("chat-log", "import", str(log), "--json"))["imported"][0]
     assert (done["sessions"], done["events"], done["known"]) == (["talk"], 1, 2)

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from retentive.cli.parser.serve import CLIENTS as TYPED
 from retentive.clients import CLIENTS, Environment, find_client
 from retentive.errors import Invalid
+from retentive.surface.verbs.serve import CLIENTS as TYPED
 
 MAC = "Library/Application Support"
 ROAMING = "AppData/Roaming"

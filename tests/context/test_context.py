@@ -423,3 +423,40 @@ def test_where_nobody_said_anything_no_memory_is_looked_at_for_messages(store: R
         assert parts_of(store).tables.conversations.list_containing("zebra", events, 20) == []
         reader.set_progress_handler(None)
     assert steps[1] == steps[2]
+
+
+def test_without_a_question_and_a_session_there_are_profile_vital_and_recent_memories(store: Retentive) -> None:
+    store.profile.set("city", "Oslo")
+    store.add("Answer in French", kind="instruction", importance=10)
+    store.add_many(f"Plank number {number} is sawn" for number in range(30))
+    store.notes.put("a long document", note_id="plan")
+    found = store.context(budget=400)
+    assert "Oslo" in found.text
+    assert "Answer in French" in found.text
+    assert "Plank number 29 is sawn" in found.text
+    assert "a long document" not in found.text
+    assert found.tokens <= 400
+
+
+def test_an_empty_store_gives_an_empty_context(store: Retentive) -> None:
+    assert store.context().text == ""
+
+
+def test_recent_memories_are_those_of_all_namespaces_that_are_read(store: Retentive) -> None:
+    store.add("The gate is blue")
+    store.in_namespace("team").add("The shed is green")
+    found = store.context(namespaces=["team"]).text
+    assert "The gate is blue" in found
+    assert "The shed is green" in found
+
+
+@pytest.mark.parametrize("query", ["", "which planks are sawn?"])
+def test_a_context_has_at_most_so_many_memories_beside_the_vital_ones(store: Retentive, query: str) -> None:
+    store.add("Answer in French", kind="instruction", importance=10)
+    colours = "red green blue white black yellow brown".split()
+    store.add_many(f"The {colour} planks are sawn" for colour in colours)
+    found = store.context(query, top_k=3, budget=2000)
+    assert found.text.count("planks are sawn") == 3
+    assert "Answer in French" in found.text
+    with pytest.raises(Invalid, match="top_k"):
+        store.context(query, top_k=0)

@@ -120,7 +120,7 @@ def test_me_is_the_user(chat: Path, text: str, me: str | None, roles: str) -> No
 
 def test_me_must_be_there(chat: Path) -> None:
     """A name that nobody has is an error that tells the names there are."""
-    with pytest.raises(Invalid, match="nobody is called 'Ana'") as error:
+    with pytest.raises(Invalid, match="no speaker is called 'Ana'") as error:
         read(chat, "Anna: x\nBob: y", "Ana")
     assert "Anna, Bob" in error.value.hint
 

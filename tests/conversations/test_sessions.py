@@ -475,3 +475,56 @@ def test_a_message_that_full_text_lost_is_seen_and_mended(store: Retentive, db: 
     store.repair()
     assert [finding for finding in store.doctor() if not finding.ok] == []
     assert {*found(store, "heron")} == {f"s#{n}" for n in range(1, 6)}
+
+
+def test_a_message_is_found_by_its_own_tags_and_those_of_its_session(store: Retentive) -> None:
+    store.sessions.put("trip", tags=["travel"])
+    ferry = store.sessions.append("trip", "user", "The ferry leaves at nine", tags=["sea", "plan"])
+    store.sessions.append("trip", "user", "The ferry is white")
+    assert ferry.tags == ("sea", "plan")
+    assert store.sessions.events("trip")[0].tags == ("sea", "plan")
+    assert [hit.id for hit in store.search("ferry", tags=["sea"])] == [ferry.id]
+    assert [hit.id for hit in store.search("ferry", tags=["sea", "travel"])] == [ferry.id]
+    assert len(store.search("ferry", tags=["travel"])) == 2
+    assert not store.search("ferry", tags=["land"])
+    assert store.search("ferry", tags=["sea"])[0].event.tags == ("sea", "plan")
+
+
+def test_tags_of_messages_survive_other_tags_of_their_session(store: Retentive) -> None:
+    store.sessions.append("trip", "user", "The ferry leaves at nine", tags=["sea"])
+    store.sessions.append("trip", "user", "The train leaves at ten")
+    store.sessions.put("trip", tags=["travel"])
+    assert [hit.id for hit in store.search("leaves", tags=["sea", "travel"])] == ["trip#1"]
+    store.sessions.put("trip", tags=[])
+    assert [hit.id for hit in store.search("leaves", tags=["sea"])] == ["trip#1"]
+    assert not store.search("leaves", tags=["travel"])
+
+
+def test_a_repeated_message_has_the_tags_of_both(store: Retentive) -> None:
+    store.sessions.append("trip", "user", "The ferry leaves at nine", tags=["sea"])
+    store.sessions.append("trip", "user", "The ferry leaves at nine", tags=["plan"])
+    store.sessions.append_many(
+        "bus", [{"role": "user", "content": "The bus is late", "tags": [tag]} for tag in ("land", "road")]
+    )
+    for words, tags in (("ferry", ["sea", "plan"]), ("bus", ["land", "road"])):
+        assert len(store.search(words, tags=tags)) == 1
+
+
+def test_tags_of_messages_are_exported_and_come_back(store: Retentive, tmp_path: Path) -> None:
+    store.sessions.append("trip", "user", "The ferry leaves at nine", tags=["sea"])
+    store.export(tmp_path / "all.jsonl")
+    store.import_memories(tmp_path / "all.jsonl", into="copy")
+    copy = store.in_namespace("copy")
+    assert copy.sessions.events("trip")[0].tags == ("sea",)
+    assert [hit.id for hit in copy.search("ferry", tags=["sea"])] == ["trip#1"]
+    old = (tmp_path / "all.jsonl").read_text("utf-8").replace(',"tags":["sea"]', "")
+    (tmp_path / "old.jsonl").write_text(old, "utf-8")
+    store.import_memories(tmp_path / "old.jsonl", into="older")
+    assert store.in_namespace("older").sessions.events("trip")[0].tags == ()
+
+
+def test_wrong_tags_of_a_message_are_refused(store: Retentive) -> None:
+    with pytest.raises(Invalid, match="tag"):
+        store.sessions.append("trip", "user", "The ferry leaves", tags=["a\nb"])
+    with pytest.raises(Invalid, match="message 1"):
+        store.sessions.append_many("trip", [{"role": "user", "content": "x", "tags": 3}])

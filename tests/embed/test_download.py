@@ -72,7 +72,7 @@ def test_a_connection_that_is_cut_is_taken_up_where_it_ended(hub: Hub, tmp_path:
 
 def test_connections_that_bring_nothing_are_an_error_that_keeps_what_came(hub: Hub, tmp_path: Path) -> None:
     hub.cuts = [1_000_000, 0]
-    with pytest.raises(EmbedError, match="could not be fetched") as caught:
+    with pytest.raises(EmbedError, match="could not be downloaded") as caught:
         download_files([FILE], tmp_path, hub.url)
     assert caught.value.retryable
     assert part(tmp_path).read_bytes() == CONTENT[:1_000_000]
@@ -114,7 +114,7 @@ def test_a_file_that_was_changed_is_fetched_again(hub: Hub, tmp_path: Path) -> N
 @pytest.mark.parametrize("url", ["http://127.0.0.1:9", "http://no-such-host.invalid", "http://127.0.0.1/%zz\x00"])
 def test_without_a_network_it_says_what_to_do(tmp_path: Path, url: str) -> None:
     """A network that is down may be up later; a mirror, a proxy or a copy helps meanwhile."""
-    with pytest.raises(EmbedError, match="could not be fetched") as caught:
+    with pytest.raises(EmbedError, match="could not be downloaded") as caught:
         download_files([FILE], tmp_path, url)
     assert caught.value.retryable
     assert all(way in caught.value.hint for way in ("HTTPS_PROXY", "HF_ENDPOINT", str(tmp_path / FILE.name)))
@@ -136,7 +136,7 @@ def test_an_unwritable_folder_is_an_embed_error(hub: Hub, tmp_path: Path) -> Non
 def test_a_disk_that_is_too_small_is_not_filled(hub: Hub, tmp_path: Path) -> None:
     with pytest.raises(EmbedError, match="room") as caught:
         download_files([replace(FILE, size=1 << 60)], tmp_path, hub.url)
-    assert "Make room" in caught.value.hint
+    assert "Free some space" in caught.value.hint
     assert hub.asked == []
 
 
@@ -149,7 +149,7 @@ def test_a_disk_that_fills_up_keeps_what_came(hub: Hub, tmp_path: Path) -> None:
             download_files([FILE], tmp_path, hub.url)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    assert "Make room" in caught.value.hint
+    assert "Free some space" in caught.value.hint
     assert not (tmp_path / FILE.name).exists()
     assert 0 < part(tmp_path).stat().st_size <= 1_000_000
     download_files([FILE], tmp_path, hub.url)

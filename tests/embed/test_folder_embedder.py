@@ -152,7 +152,7 @@ def test_known_vectors_are_recorded_at_the_first_use_and_compared_later(folder: 
     kept = json.loads(path.read_text())
     spoilt = np.zeros((len(load_known_vectors().texts), 48), "<f2")
     path.write_text(json.dumps(kept | {"vectors": base64.b64encode(spoilt.tobytes()).decode()}))
-    with pytest.raises(ModelUnfit, match="other vectors"):
+    with pytest.raises(ModelUnfit, match="different vectors"):
         FolderEmbedder(folder, cache).embed(["the dog"])
 
 

@@ -153,7 +153,7 @@ def test_unwritable_cache_degrades(tmp_path: Path) -> None:
     embedder = MiniLMEmbedder(tmp_path / "file" / "models")
     assert embedder.embed(["still works"]).shape == (1, 384)
     assert embedder.describe()["graph"] == str(SHIPPED)
-    assert "could not be made" in embedder.describe()["degraded"]
+    assert "could not be built" in embedder.describe()["degraded"]
 
 
 def test_a_graph_that_disagrees_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

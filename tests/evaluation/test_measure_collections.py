@@ -76,7 +76,7 @@ def test_lines_are_memories_messages_and_questions(tmp_path: Path) -> None:
         ([1], "line 1: it needs one of"),
         ({"memory": "a", "question": "b"}, "line 1: it needs one of"),
         ({"memory": " "}, "`memory` needs a text"),
-        ({"question": "q", "expected": ["nobody"]}, "line 1: nothing has the id or the text 'nobody'"),
+        ({"question": "q", "expected": ["nobody"]}, "line 1: no memory or message has the id or the text 'nobody'"),
         ({"question": "q", "expected": "m1"}, "`expected` must be a list"),
         ({"message": "m", "speeker": "Ana"}, "a message has no 'speeker'"),
     ],

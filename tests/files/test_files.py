@@ -214,7 +214,7 @@ def test_what_cannot_be_read_is_named_with_its_reason(store: Retentive, folder: 
     assert reasons == {
         "pipe.md": "not a regular file",
         "nowhere.md": "a link that leads nowhere",
-        "loop": "a link to a folder that it is in",
+        "loop": "a link to a folder that contains it",
         "self.md": "too many levels of symbolic links",
         "big.txt": "200 KB, over the limit of 100 KB",
     }

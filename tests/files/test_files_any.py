@@ -196,5 +196,5 @@ def test_depth_and_numbers_do_no_harm(name: str, text: str) -> None:
 
 
 def test_other_names_are_not_read() -> None:
-    with pytest.raises(Invalid, match="no kind that is read"):
+    with pytest.raises(Invalid, match="type that is not supported"):
         read(str(PurePath("folder", "picture.png")), b"x")

@@ -71,7 +71,7 @@ def test_an_uncertain_encoding_is_read_from_the_start(data: bytes) -> None:
 
 def test_another_encoding_is_refused() -> None:
     """The caller reads all of it anew."""
-    with pytest.raises(Invalid, match="another encoding"):
+    with pytest.raises(Invalid, match="changes its encoding"):
         resume("text", (), b"caf\xe9\n", 9)
 
 

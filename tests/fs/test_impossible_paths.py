@@ -50,7 +50,7 @@ IMPOSSIBLE: dict[str, Make] = {
     "with a zero byte": lambda folder: f"{folder}/a\0b",
     "not UTF-8": lambda folder: f"{folder}/a\udc80b",
     "of nobody": lambda _: "~no-such-user/memory.db",
-    "made up by the system": lambda _: "/proc/memory.db",
+    "a virtual file of the system": lambda _: "/proc/memory.db",
     "a terminal": lambda _: "/dev/tty",
     "a folder": str,
 }
@@ -134,7 +134,7 @@ def test_every_path_of_a_command_is_refused_in_one_line(
 
 
 @pytest.mark.parametrize(
-    "kind", ["under a file", "a broken link", "a link to itself", "too long", "made up by the system"]
+    "kind", ["under a file", "a broken link", "a link to itself", "too long", "a virtual file of the system"]
 )
 @pytest.mark.parametrize("command", ["list", "mcp", "backup restore copy.db --yes"])
 def test_a_data_folder_that_cannot_be_made_is_told(

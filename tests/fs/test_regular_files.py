@@ -42,15 +42,15 @@ def test_only_a_regular_file_is_read(special: Path) -> None:
         lambda: require_regular(special),
     ]
     for read in readers:
-        with pytest.raises(Invalid, match=r"not a regular file|made up by the system") as told:
+        with pytest.raises(Invalid, match=r"not a regular file|a virtual file of the system") as told:
             read()
-        assert "Copy what it holds into a file" in told.value.hint
+        assert "Copy its content into a file" in told.value.hint
 
 
 def test_a_folder_is_none(tmp_path: Path) -> None:
     with pytest.raises(Invalid, match="is a folder, not a regular file") as told:
         read_regular(tmp_path, 1000)
-    assert told.value.hint == "Give a file that is in it."
+    assert told.value.hint == "Give a file in it."
 
 
 def test_a_link_to_one_is_none_either(special: Path, tmp_path: Path) -> None:
@@ -142,6 +142,6 @@ def test_a_file_that_another_program_holds_is_not_waited_for(tmp_path: Path) -> 
     with holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
-        with pytest.raises(Invalid, match="held by another program"):
+        with pytest.raises(Invalid, match="in use by another program"):
             read_regular(path, 1000)
         holder.send_signal(signal.SIGKILL)

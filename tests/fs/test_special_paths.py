@@ -16,12 +16,12 @@ from retentive import Retentive, config
 from retentive.cli import main
 from retentive.clients import Environment, find_client, install
 from retentive.errors import BadConfig, Invalid, ModelMissing, Unwritable
-from retentive.served_namespaces import find_project
+from retentive.served_namespaces import Project, find_project
 from tests.mcp.process import Piped
 from tests.support import Run
 
 SECONDS = 60.0  # far more than a refusal takes on a busy machine
-REFUSED = ("not a regular file", "made up by the system")
+REFUSED = ("not a regular file", "a virtual file of the system")
 PATHS = ("pipe", "/dev/zero", "/proc/self/status")
 
 
@@ -114,20 +114,20 @@ def test_a_store_is_a_regular_file(
 
 
 def test_a_store_that_is_none_is_told_in_the_tree_of_errors(special: str) -> None:
-    with pytest.raises(Unwritable, match=r"not a regular file|made up"):
+    with pytest.raises(Unwritable, match=r"not a regular file|virtual file"):
         in_time(lambda: Retentive.open(special))
 
 
 def test_the_configuration_is_a_regular_file(special: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RETENTIVE_CONFIG", special)
-    with pytest.raises(BadConfig, match=r"not a regular file|made up"):
+    with pytest.raises(BadConfig, match=r"not a regular file|virtual file"):
         in_time(config.load)
 
 
 def test_a_tokenizer_is_a_regular_file(special: str, tmp_path: Path) -> None:
     with Retentive.open(tmp_path / "memory.db", embedder="none", tokenizer=special) as store:
         store.add("Tea at four")
-        with pytest.raises(BadConfig, match=r"not a regular file|made up"):
+        with pytest.raises(BadConfig, match=r"not a regular file|virtual file"):
             in_time(lambda: store.context("tea"))
 
 
@@ -146,7 +146,7 @@ def test_the_key_of_integrity_mode_is_a_regular_file(pipe: Path, tmp_path: Path)
 
 
 def test_the_certificates_of_a_server_are_a_regular_file(special: str) -> None:
-    with pytest.raises(BadConfig, match=r"not a regular file|made up"):
+    with pytest.raises(BadConfig, match=r"not a regular file|virtual file"):
         in_time(lambda: Retentive.open("libsql://127.0.0.1:1?tls=1", ca_file=special))
 
 
@@ -154,7 +154,7 @@ def test_the_settings_of_a_client_are_a_regular_file(special: str, tmp_path: Pat
     (tmp_path / ".cursor").mkdir()
     (tmp_path / ".cursor" / "mcp.json").symlink_to(special)
     here = Environment("linux", tmp_path, tmp_path, {})
-    with pytest.raises(Unwritable, match=r"not a regular file|made up"):
+    with pytest.raises(Unwritable, match=r"not a regular file|virtual file"):
         in_time(lambda: install(find_client("cursor"), "user", here, {"command": "retentive", "args": ["mcp"]}))
 
 
@@ -162,7 +162,7 @@ def test_a_folder_of_git_that_is_a_pipe_names_no_project(pipe: Path, tmp_path: P
     project = tmp_path / "work"
     project.mkdir()
     (project / ".git").symlink_to(pipe)
-    assert in_time(lambda: find_project(project)) == "work"
+    assert in_time(lambda: find_project(project)) == Project("work")
 
 
 def test_files_that_are_none_are_left_out_of_the_index(special: str, tmp_path: Path) -> None:
@@ -178,10 +178,10 @@ def test_files_that_are_none_are_left_out_of_the_index(special: str, tmp_path: P
 
 def test_a_folder_that_the_system_makes_up_is_not_walked(tmp_path: Path) -> None:
     with Retentive.open(tmp_path / "memory.db", embedder="hashing") as store:
-        with pytest.raises(Invalid, match="made up by the system"):
+        with pytest.raises(Invalid, match="a virtual file of the system"):
             in_time(lambda: store.import_memories("/proc"))
         done = in_time(lambda: store.files.index(["/proc", "/sys"]))
-        assert [each.reason for each in done.skipped] == ["made up by the system, not on a disk"] * 2
+        assert [each.reason for each in done.skipped] == ["a virtual file of the system"] * 2
 
 
 @pytest.fixture
@@ -203,9 +203,9 @@ def piped_in(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[bytes], None
 
 def test_standard_input_is_read_where_it_is_asked_for(run: Run, piped_in: Callable[[bytes], None]) -> None:
     piped_in(b"text,tags\nTea at four,home\n")
-    assert "1 memory kept" in run("import", "-")
+    assert "1 memory imported" in run("import", "-")
     piped_in(b"Anna: Hello\nBen: Hi\n")
-    assert "2 messages kept in 1 session" in run("chat-log", "import", "-", "--format", "plain")
+    assert "2 messages imported in 1 session" in run("chat-log", "import", "-", "--format", "plain")
     piped_in(b'{"city": "Oslo"}')
     assert "version 1" in run("profile", "set", "--file", "-")
 

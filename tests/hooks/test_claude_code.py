@@ -114,6 +114,13 @@ def test_conversations_are_recorded_once(conversations: Conversations, store: Re
     ]
 
 
+def test_what_was_shown_and_used_is_logged(conversations: Conversations, store: Retentive) -> None:
+    sessions = {each.session: each for each in store.injections.report(namespaces=["default"]).sessions}
+    second = sessions[f"claude-code/{conversations.second}"]
+    assert second.prompts == 3
+    assert second.used >= 1
+
+
 def test_of_a_fork_only_what_is_new_is_recorded(conversations: Conversations, store: Retentive) -> None:
     assert said(store.sessions.events(f"claude-code/{conversations.fork}")) == [
         ("user", "What if I were Dutch?"),

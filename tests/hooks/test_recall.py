@@ -1,16 +1,15 @@
 """A hook shows memories to the model, end to end: a real process, JSON in and JSON out."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from retentive import Retentive
-from retentive.hooks.recall import MAX_PROMPT_MEMORIES, choose_nearest, extract_question
-from retentive.model import Hit, Tier, Why
+from retentive.hooks.recall import MAX_PROMPT_MEMORIES, extract_question
+from retentive.hooks.start import START_CANDIDATES
 from tests.engines import SQLITE
-from tests.hooks.claude import Claude, git_project
+from tests.hooks.claude import Answer, Claude, git_project
 from tests.support import Open
 
 
@@ -63,9 +62,53 @@ def test_a_conversation_begins_with_what_is_vital_the_person_the_project_and_dec
         "- The user prefers short answers (2026-01-04)",
         "About this project:",
         "- The orders service runs on Kubernetes (2026-01-02)",
-        "Decided lately:",
+        "Recent decisions:",
         "- Orders are sharded by customer (2026-01-03)",
     ]
+
+
+def read_memories(answer: Answer) -> list[str]:
+    return [line[2:].rsplit(" (", 1)[0] for line in answer.context.splitlines() if line.startswith("- ")]
+
+
+def test_name_role_health_and_instructions_come_first_then_decisions(claude: Claude, store: Retentive) -> None:
+    store.add("The cellar has a damp wall", kind="personal", importance=8)
+    store.add("Answers are short", kind="instruction")
+    store.add("The user is allergic to penicillin", kind="personal")
+    store.add("The user is a nurse in Bergen", kind="background")
+    store.add("My name is Marit", kind="personal")
+    store.add("The harbour was closed", kind="outcome")
+    store.add("Decided: the bathroom is renewed in October", kind="decision")
+    for number in range(60):
+        store.add(f"The shelf {number} holds box {number}", kind="fact", importance=3)
+    shown = read_memories(claude.hook("session-start", source="startup"))
+    assert shown[:4] == [
+        "My name is Marit",
+        "The user is a nurse in Bergen",
+        "The user is allergic to penicillin",
+        "Answers are short",
+    ]
+    assert shown.index("Decided: the bathroom is renewed in October") == len(shown) - 1
+    assert "The harbour was closed" not in shown
+
+
+def test_many_newer_facts_hide_neither_the_name_nor_an_instruction(claude: Claude, store: Retentive) -> None:
+    """Not even so many that the oldest facts are not read: the profile still has the name."""
+    store.add("The user's name is Marit", slot="user.name", importance=8)
+    store.add("Never deploy on Fridays", kind="instruction", importance=8)
+    store.add_many([f"The shelf {number} holds box {number}" for number in range(START_CANDIDATES)], importance=3)
+    answer = claude.hook("session-start", source="startup")
+    assert "Never deploy on Fridays" in answer.context
+    assert "Marit" in answer.context
+
+
+def test_the_profile_is_shown_and_what_is_also_a_memory_only_once(claude: Claude, store: Retentive) -> None:
+    store.add("My name is Marit", kind="personal")
+    store.profile.set("/allergies", ["penicillin", "nuts"])
+    answer = claude.hook("session-start", source="startup")
+    assert "- allergies: penicillin, nuts" in answer.context.splitlines()
+    assert answer.context.count("Marit") == 1
+    assert "allergies" not in claude.hook("session-start", source="resume").context
 
 
 @pytest.mark.engines(*SQLITE, "postgres")
@@ -110,23 +153,15 @@ def test_what_a_conversation_began_with_is_not_repeated_for_a_prompt(claude: Cla
 
 
 def test_a_prompt_gets_a_few_memories_and_none_far_behind_the_best(claude: Claude, store: Retentive) -> None:
-    store.add_many([f"The billing service deploys service number {number}" for number in range(50)])
+    store.add_many([f"The billing service deploys service number {number}" for number in range(6)])
     store.add("The billing office has a green door")
     shown = claude.prompt("What does the billing service deploy?").context
     assert shown.count("\n- ") == MAX_PROMPT_MEMORIES
     assert "green door" not in shown
 
 
-def test_only_hits_about_as_relevant_as_the_best_are_chosen(store: Retentive) -> None:
-    memory = store.add("one").memory
-    hit = Hit(memory, 1.0, memory.content, Why(Tier.HYBRID, None, None, 1.0, 1.0))
-    hits = [replace(hit, relevance=relevance) for relevance in (0.6, 0.9, 0.8, 0.77, 0.768)]
-    assert [hit.relevance for hit in choose_nearest(hits)] == [0.9, 0.8, 0.77]
-    assert choose_nearest([]) == []
-
-
 def test_the_budget_is_kept(tmp_path: Path, target: str, store: Retentive) -> None:
-    store.add_many([f"The billing service deploys service number {number}" for number in range(50)])
+    store.add_many([f"The billing service deploys service number {number}" for number in range(6)])
     small = Claude(tmp_path, target, "--budget", "110").prompt("What does the billing service deploy?")
     large = Claude(tmp_path, target).prompt("What does the billing service deploy?")
     assert 0 < small.context.count("\n- ") < large.context.count("\n- ")

@@ -70,7 +70,7 @@ def test_a_hook_that_is_typed_wrongly_blocks_nothing(words: list[str]) -> None:
     """Exit code 2, which wrong usage has elsewhere, would discard the user's prompt."""
     run = subprocess.run([PROGRAM, "hook", *words], input=b"{}", capture_output=True, check=False)
     assert (run.returncode, run.stdout) == (0, b"")
-    assert b"usage: retentive" in run.stderr
+    assert run.stderr.startswith(b"error: ")
 
 
 def test_a_transcript_that_cannot_be_read(claude: Claude, store: Retentive) -> None:

@@ -31,7 +31,7 @@ class Served:
         self._told = False
         assert self.process.stderr
         first = self.process.stderr.readline()
-        if "serves at" not in first:
+        if "is running at" not in first:
             raise RuntimeError(first + self.process.stderr.read())
         self.url = first.split()[-1].replace("0.0.0.0", "127.0.0.1").replace("[::]", "[::1]")  # noqa: S104 - shown
         self.port = int(self.url.rpartition(":")[2])

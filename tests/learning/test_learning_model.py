@@ -80,7 +80,7 @@ def test_an_answer_of_which_nothing_can_be_believed_leaves_it_to_the_rules(play:
     store, provider = play(answer(claim("I live in Porto.", 1), claim("The user needs help.", 7)))
     told = learned(store, "s", "user: I live in Porto.")
     assert (told.by, len(provider.asked)) == ("rules", 2)
-    assert "none of the claims can be believed" in told.notes[0]
+    assert "none of the claims can be verified" in told.notes[0]
     assert known(store) == ["The user lives in Porto."]
     assert learned(store, "s").events == 0
 
@@ -212,7 +212,7 @@ def test_the_third_question_of_a_day_with_two_is_read_by_rules(play: Play, open_
     readers = [learned(store, "a", "user: I live in Porto.").by, learned(other, "b", "user: I own a boat.").by]
     third = learned(store, "c", "user: I have a dog named Bolt.")
     assert (readers, third.by, len(provider.asked)) == (["openai:gpt-x"] * 2, "rules", 2)
-    assert "today's 2 questions are used up" in third.notes[0]
+    assert "today's 2 calls are used up" in third.notes[0]
     assert known(other) == ["The user has a dog named Bolt."]
 
 

@@ -161,11 +161,11 @@ def test_what_a_request_forgot_can_be_restored(store: Retentive) -> None:
 
 
 def test_the_terminal_tells_what_was_done(run: Run) -> None:
-    assert "remembers" in run("session", "append", "s", "Remember that I own a boat.")
+    assert "The user owns a boat." in run("session", "append", "s", "Remember that I own a boat.")
     assert "forgot" in run("session", "append", "s", "Forget that I own a boat.")
     run("session", "append", "s", "I live in Porto.")
     told = run("learn", "s")
-    assert "1 kept" in told
+    assert "1 added" in told
     assert "The user lives in Porto." in told
     assert "0 messages" in run("learn", "s")
 

@@ -195,7 +195,7 @@ def test_what_nobody_said_is_left_out(changes: dict[str, Any]) -> None:
     ],
 )
 def test_an_answer_of_which_nothing_can_be_believed_is_unusable(told: list[dict[str, Any]], reason: str) -> None:
-    with pytest.raises(Unusable, match=f"none of the claims can be believed: .*{reason}"):
+    with pytest.raises(Unusable, match=f"none of the claims can be verified: .*{reason}"):
         claims(answer(*told), TALK)
 
 

@@ -37,8 +37,8 @@ class Run:
         """What is not as it should be."""
         case, active = self.case, self.active
         new = {text: memory for text, memory in active.items() if text not in case.known}
-        yield from (f"not believed: {each}" for each in case.believed if self._confidence(each) < BELIEVED)
-        yield from (f"believed: {each}" for each in case.doubted if self._confidence(each) >= BELIEVED)
+        yield from (f"not verified: {each}" for each in case.believed if self._confidence(each) < BELIEVED)
+        yield from (f"verified: {each}" for each in case.doubted if self._confidence(each) >= BELIEVED)
         yield from (f"kept: {each}" for each in case.dropped if each in new)
         yield from (f"ended: {each}" for each in case.stays if each not in active)
         yield from (f"not ended: {each}" for each in case.ends if each in active)

@@ -50,7 +50,7 @@ def test_a_trial_shows_latency_validity_a_sample_and_the_cost(serve: Serve, caps
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("openai:gpt-x: a short answer took ")
     assert lines[1:] == [
-        "answers of the form that was asked for (extract-1): 1 of 1",
+        "answers in the requested form (extract-1): 1 of 1",
         f"  {MOVED['content']}",
         "  left out: claims[1]: it cites no message of the user's",
         "cost: 2 calls, 200 tokens read, 14 written",
@@ -82,4 +82,4 @@ def test_without_a_language_model_there_is_nothing_to_try() -> None:
 
 def test_a_name_of_an_embedding_model_does_not_go_with_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["models", "test", "minilm", "--llm"]) == 2
-    assert "--llm tries the language model that is set" in capsys.readouterr().err
+    assert "--llm tests the language model in the settings" in capsys.readouterr().err

@@ -310,7 +310,7 @@ def test_integrity_mode_that_is_lost_with_a_page_is_told(filled: Path, db: Path,
     overwrite_pages(db, pages_of(db, "meta"))
     with Retentive.open(db, embedder="hashing", integrity_key=key) as store:
         store.repair()
-        assert "nothing is sealed any more" in bad_findings(store)["integrity"]
+        assert "nothing is sealed now" in bad_findings(store)["integrity"]
         store.integrity.start()
         assert bad_findings(store) == {}
         assert [*store.integrity.verify()] == []

@@ -320,7 +320,7 @@ def test_missing_rows_are_noticed_and_what_is_left_of_them_is_kept(store: Retent
 def test_a_message_that_was_changed_is_noticed_and_its_words_are_kept(store: Retentive, db: Path) -> None:
     store.sessions.append("s", "user", "The harbour is open")
     execute(db, "UPDATE events SET content = 'The harbour is shut'")
-    assert "a message is not what it was" in bad_findings(store)["conversations"]
+    assert "a message was changed" in bad_findings(store)["conversations"]
     (row,) = store.repair().quarantined
     assert row.row["f_content"] == "The harbour is open"
     assert bad_findings(store) == {}

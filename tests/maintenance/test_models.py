@@ -151,7 +151,7 @@ def test_verify_of_a_folder_compares_with_its_first_use(models: Models, tmp_path
     (record,) = cache.glob("own-*.json")
     kept = json.loads(record.read_text())
     record.write_text(json.dumps(kept | {"vectors": "AAAA" * (len(kept["vectors"]) // 4)}))
-    assert "other vectors" in models.verify(folder).problem
+    assert "different vectors" in models.verify(folder).problem
     assert models.verify(folder, accept=True).problem == ""
     assert models.verify(folder).problem == ""
 
@@ -201,17 +201,17 @@ def test_two_processes_that_pull_fetch_once(hub: Hub, cache: Path) -> None:
 
 def test_the_terminal_has_every_verb(run: Run, hub: Hub, cache: Path) -> None:
     """Told in words; what it prints for programs is in docs/reference/json.md."""
-    assert "potion-base-8M/fast\tnot fetched\t30.9 MB" in run("models")
+    assert "potion-base-8M/fast\tnot downloaded\t30.9 MB" in run("models")
     assert hub.asked == []
     assert "models use fast" in run("models", "pull", "fast")
     assert "sha256 f65d0f32" in run("models", "info", "fast")
     assert "retentive reembed --model fast" in run("models", "use", "fast")
     assert "6 of 6" in run("models", "test")
-    assert "its files and vectors are right" in run("models", "verify")
+    assert "its files and vectors are correct" in run("models", "verify")
     run("models", "remove", "fast", code=4)
     run("models", "use", "minilm")
     assert "removed" in run("models", "remove", "fast")
-    assert "nothing of fast" in run("models", "remove", "fast")
+    assert "fast was not downloaded" in run("models", "remove", "fast")
     assert [path.name for path in cache.iterdir()] == ["fetch.lock"]
 
 

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from retentive import Retentive
 from retentive.errors import BadConfig, Conflict, EmbedError, Invalid, NotFound
-from retentive.memories.add import add
+from retentive.memories.add import make_draft
+from retentive.memories.write import write_memories
 from retentive.model import ReembedProgress, Space, SpaceState
 from retentive.storage import step
 from retentive.testing import parts_of
@@ -231,7 +232,8 @@ def test_what_was_written_with_the_old_model_at_the_moment_of_the_switch_is_comp
         old = parts_of(writer)
         with open_with_small(filled) as changing:
             changing.reembed(SmallModel())
-        add(old, "The cat is called Minka", None, {}, "user")  # a verb that began before the switch, and ends after it
+        # a verb that chose its model before the switch, and writes after it
+        write_memories(old, [make_draft(old, "The cat is called Minka", {})])
         assert old.tables.chunks.count_pending(SmallModel.space) == 1
         assert old.tables.chunks.count_vectors() == [("hashing-384", 384, 5), ("small-64", 64, 4)]
     with Retentive.open(filled, embedder="none") as store:

@@ -116,7 +116,7 @@ def test_on_the_terminal(run: Run) -> None:
     secret = run("token", "create", "--namespace", "alice", "--subtree", "--name", "laptop").strip()
     assert secret.startswith("rt_")
     row = run("token", "list").strip().split("\t")
-    assert (row[1], row[4], row[5:]) == ("active", "-", ["alice and below, to read and write", "laptop"])
+    assert (row[1], row[4], row[5:]) == ("active", "-", ["alice and below, read and write", "laptop"])
     assert json.loads(run("token", "list", "--json"))["tokens"][0]["id"] == row[0]
     assert run("token", "revoke", row[0]) == f"revoked {row[0]}\n"
     assert run("token", "list").split("\t")[1] == "revoked"

@@ -19,7 +19,7 @@ DEFAULT: tuple[Call, ...] = (
     ("memory_context", {"query": "What does Ada drink?", "budget": 500}),
     ("profile", {}),
     ("profile", {"changes": {"city": "Oslo"}, "reason": "she said so"}),
-    ("memory_stats", {}),
+    ("memory_list", {"kind": "preference"}),
     ("session_append", {"session": "monday", "messages": [{"role": "user", "content": "The roof leaks again."}]}),
     ("note", {"note_id": "plan", "text": "First the roof."}),
     ("note", {"action": "get", "note_id": "plan"}),
@@ -30,7 +30,7 @@ DEFAULT: tuple[Call, ...] = (
 MORE: tuple[Call, ...] = (
     ("memory_restore", {"id": "{id}"}),
     ("memory_history", {"id": "{id}"}),
-    ("memory_list", {"kind": "preference"}),
+    ("memory_stats", {}),
     ("memory_add_many", {"contents": ["The shed is green.", "The gate is blue."]}),
     ("conversation_search", {"query": "roof"}),
     ("session_list", {}),
@@ -55,7 +55,7 @@ MORE: tuple[Call, ...] = (
     ("skill_due", {}),
     ("skill_record", {"id": "Report", "outcome": "sent to three people"}),
     ("skill_delete", {"id": "Report", "reason": "done by hand"}),
-    ("memory_backfill", {}),
+    ("memory_backfill", {"batch": 10}),
     ("memory_review", {"limit": 5}),
     ("memory_consolidate", {"older_than": 0}),
     ("memory_purge", {"ids": ["{id}"], "dry_run": False}),
@@ -67,12 +67,25 @@ LOCAL_TOOLS = {"files_index", "memory_export", "memory_import"}  # not over the 
 BAD: tuple[tuple[str, dict[str, Any], str], ...] = (  # and what is said of them
     ("memory_add", {}, "content"),
     ("memory_add", {"content": "x", "importance": 11}, "importance"),
-    ("memory_add", {"content": ["x"]}, "content"),
+    ("memory_add", {"content": ["x", "y"]}, "content"),
     ("memory_search", {"query": "x", "colour": "red"}, "colour"),
     ("memory_get", {"ids": ["none-such"]}, "none-such"),
     ("session_append", {"session": "s", "messages": [{"role": "user"}]}, "content"),
 )
-OFFERS = {"default": DEFAULT, "full": (*DEFAULT, *MORE)}
+ENTITY = {"name": "Ada", "entityType": "person", "observations": ["drinks tea"]}
+RELATION = {"from": "Ada", "to": "Engine", "relationType": "builds"}
+GRAPH: tuple[Call, ...] = (
+    ("create_entities", {"entities": [ENTITY]}),
+    ("create_relations", {"relations": [RELATION]}),
+    ("add_observations", {"observations": [{"entityName": "Ada", "contents": ["is tall"]}]}),
+    ("read_graph", {}),
+    ("search_nodes", {"query": "tea"}),
+    ("open_nodes", {"names": ["Ada"]}),
+    ("delete_observations", {"deletions": [{"entityName": "Ada", "observations": ["is tall"]}]}),
+    ("delete_relations", {"relations": [RELATION]}),
+    ("delete_entities", {"entityNames": ["Ada"]}),
+)
+OFFERS = {"default": DEFAULT, "full": (*DEFAULT, *MORE), "server-memory": GRAPH}
 
 
 async def call_all(client: Client, offer: str) -> dict[str, CallToolResult]:

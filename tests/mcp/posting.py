@@ -63,8 +63,8 @@ class Posting:
             return answer.status_code
 
     def lives(self) -> None:
-        named = {"mcp-method": "tools/call", "mcp-name": "memory_stats"} if self._era == "2026-07-28" else {}
-        answer = self._post(line(call("good", "memory_stats", {}, self._era)), named)
+        named = {"mcp-method": "tools/call", "mcp-name": "memory_list"} if self._era == "2026-07-28" else {}
+        answer = self._post(line(call("good", "memory_list", {}, self._era)), named)
         assert answer.status_code == 200, answer.text
         assert '"memories"' in answer.text
 

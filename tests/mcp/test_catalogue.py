@@ -11,6 +11,7 @@ from retentive import Retentive
 from retentive.mcp import arguments
 from retentive.mcp.caller import Caller
 from retentive.mcp.catalogue import Offer, describe_tool, estimate_tokens, select_tools
+from retentive.surface.servers import TOOL_SETS
 from tests.support import Run
 
 WRITING = {"memory_add", "memory_update", "memory_delete", "session_append", "memory_purge", "memory_restore",
@@ -44,7 +45,10 @@ def test_full_has_all_and_read_only_what_changes_nothing() -> None:
     assert set(read) == set(full) - WRITING
 
 
-@pytest.mark.parametrize("tool", select_tools(Offer.FULL, person=True).values(), ids=lambda tool: tool.name)
+EVERY_TOOL = [tool for offer in ("full", "chatgpt", "server-memory") for tool in select_tools(Offer(offer)).values()]
+
+
+@pytest.mark.parametrize("tool", EVERY_TOOL, ids=lambda tool: tool.name)
 def test_every_tool_is_described_bounded_and_strict(tool: Any) -> None:
     listed = describe_tool(tool)
     Draft202012Validator.check_schema(listed["inputSchema"])
@@ -63,6 +67,16 @@ def test_every_tool_is_described_bounded_and_strict(tool: Any) -> None:
         assert bounds[schema["type"]] & set(schema), name
 
 
+def test_the_sets_are_those_that_may_be_named_on_the_command_line() -> None:
+    assert (*Offer,) == TOOL_SETS
+
+
+def test_a_read_only_caller_is_offered_what_changes_nothing() -> None:
+    assert {*select_tools(Offer.SERVER_MEMORY, writes=False)} == {"read_graph", "search_nodes", "open_nodes"}
+    assert {*select_tools(Offer.CHATGPT, writes=False)} == {"search", "fetch"}
+    assert {*select_tools(Offer.FULL, writes=False)} == {*select_tools(Offer.READ)}
+
+
 def test_what_only_reads_writes_nothing(store: Retentive) -> None:
     """Every tool that says so is called, and no row of the store is another afterwards."""
     id = store.add("The tide turns at noon").id
@@ -79,7 +93,7 @@ def test_what_only_reads_writes_nothing(store: Retentive) -> None:
     }  # fmt: skip
     before = [store.list(), store.sessions.events("talk"), store.notes.list(), store.history(id)]
     for name, tool in select_tools(Offer.READ).items():
-        tool.run(Caller(store, can_write=False), **arguments.validate_arguments(tool, given.get(name)))
+        tool.run(Caller(store, can_write=False), **arguments.parse_arguments(tool, given.get(name)))
     assert [[*map(_lasting, store.list())], store.sessions.events("talk"), store.history(id)] == [
         [*map(_lasting, before[0])], before[1], before[3]
     ]  # fmt: skip
@@ -100,6 +114,7 @@ def test_the_cost_can_be_looked_at(run: Run) -> None:
 
 @pytest.mark.parametrize("offer", Offer)
 def test_a_tool_speaks_only_of_tools_that_are_offered_with_it(offer: Offer) -> None:
-    all_of_them, known = select_tools(Offer.FULL), select_tools(offer)
+    known = select_tools(offer)
+    names = {name for other in Offer for name in select_tools(other) if "_" in name}  # `search` is also a word
     listed = json.dumps([describe_tool(each) for each in known.values()])
-    assert {name for name in all_of_them if name in re.findall(r"\w+", listed)} == {*known}
+    assert {name for name in names if name in re.findall(r"\w+", listed)} <= {*known}

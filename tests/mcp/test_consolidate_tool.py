@@ -24,7 +24,7 @@ def caller(open_store: Open) -> Caller:
 
 def call(caller: Caller, **given: Any) -> Answer:
     tool = select_tools(Offer.FULL)["memory_consolidate"]
-    return tool.run(caller, **arguments.validate_arguments(tool, given))
+    return tool.run(caller, **arguments.parse_arguments(tool, given))
 
 
 def test_the_tool_is_in_the_full_set_only() -> None:

@@ -27,7 +27,7 @@ def piped(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 def lives(server: Piped) -> None:
-    assert "memories" in server.call("memory_stats", {}), server.said()
+    assert "memories" in server.call("memory_list", {}), server.said()
 
 
 def test_wrong_lines_are_survived(piped: Piped) -> None:

@@ -19,7 +19,7 @@ DEFAULT = {
     "memory_delete": {"ids": ["{id}"], "dry_run": True},
     "memory_context": {"query": "What does Ada drink?"},
     "profile": {"changes": {"city": "Oslo"}},
-    "memory_stats": {},
+    "memory_list": {},
     "session_append": {"session": "monday", "messages": [{"role": "user", "content": "Good morning."}]},
     "note": {"note_id": "plan", "text": "First the roof."},
 }

@@ -56,8 +56,9 @@ def test_every_tool_that_is_listed_answers(over: Over, era: str, offer: str) -> 
 @eras
 def test_bad_arguments_are_told_and_change_nothing(over: Over, era: str) -> None:
     async def kept(client: Client) -> tuple[int, int]:
-        stats = data(await client.call_tool("memory_stats", {}))
-        return stats["memories"], stats["sessions"]
+        memories = data(await client.call_tool("memory_list", {}))["memories"]
+        sessions = [each for each in (await client.list_resources()).resources if "session" in str(each.uri)]
+        return len(memories), len(sessions)
 
     async def talk(client: Client) -> None:
         before = await kept(client)

@@ -69,7 +69,7 @@ def test_what_was_asked_before_the_end_is_still_answered(db: Path, era: str) -> 
 def test_a_signal_amid_calls_keeps_what_was_acknowledged(db: Path, era: str) -> None:
     server = Piped(db, era)
     server.send(*(call(number, "memory_add", {"content": f"Box {number} is full."}, era) for number in range(200)))
-    server.call("memory_stats", {})
+    server.call("memory_list", {})
     assert server.end(signal.SIGTERM) == 0
     done = {each["id"] for each in server.messages() if isinstance(each.get("id"), int) and "result" in each}
     assert {f"Box {number} is full." for number in done} <= contents(db)

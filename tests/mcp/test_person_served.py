@@ -7,7 +7,7 @@ import pytest
 from retentive import Retentive
 from retentive.cli import main
 from retentive.hooks.request import HookCall, HookOptions, find_target
-from retentive.mcp import conversation_tools, memory_tools
+from retentive.mcp import conversation_tools, lifecycle_tools
 from retentive.mcp.caller import Caller
 from retentive.mcp.http import identify_caller
 from retentive.memories.add import make_draft
@@ -81,10 +81,10 @@ class TestServed:
     def test_a_model_is_shown_what_may_move_and_moves_it(self, open_store: Open) -> None:
         client = Caller(open_store(namespace="project"), SERVED.also_read, PERSON)
         id = propose_move(client.memory)
-        shown = memory_tools.review(client)
+        shown = lifecycle_tools.review(client)
         assert "may belong to 'default' (about the person: it seems so)" in shown.text
         assert shown.data["proposals"][0]["move_to"] == PERSON
-        assert "Moved [" in memory_tools.review(client, accept=[id]).text
+        assert "Moved [" in lifecycle_tools.review(client, accept=[id]).text
         assert texts(client.memory, PERSON) == ["The user likes tea"]
 
     def test_a_token_of_the_project_alone_has_no_person(self, open_store: Open) -> None:

@@ -6,6 +6,7 @@ from retentive import Retentive
 from retentive.errors import Invalid, NotFound
 from retentive.mcp import prompts, resources
 from retentive.mcp.caller import Caller
+from retentive.mcp.catalogue import Offer
 from retentive.mcp.instructions import instructions
 from retentive.served_namespaces import ServedNamespaces
 
@@ -77,7 +78,7 @@ def test_a_prompt_asked_for_wrongly_says_how(name: str, given: dict[str, str], w
 
 
 def test_instructions_tell_only_of_what_there_is() -> None:
-    assert "memory_add" in instructions(ServedNamespaces("default"), writes=True)
-    assert "memory_add" not in instructions(ServedNamespaces("default"), writes=False)
-    assert "personal=true" in instructions(ServedNamespaces("billing", ("default",), "default"), writes=True)
-    assert len(instructions(ServedNamespaces("billing", ("default",), "default"), writes=True)) < 2000
+    assert "memory_add" in instructions(ServedNamespaces("default"), Offer.DEFAULT)
+    assert "memory_add" not in instructions(ServedNamespaces("default"), Offer.READ)
+    assert "personal=true" in instructions(ServedNamespaces("billing", ("default",), "default"), Offer.DEFAULT)
+    assert len(instructions(ServedNamespaces("billing", ("default",), "default"), Offer.DEFAULT)) < 2000

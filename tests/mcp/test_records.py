@@ -23,8 +23,8 @@ def test_the_instructions_of_a_skill_are_read_in_full(call: Calls) -> None:
 def test_who_is_kept_twice_is_told(call: Calls) -> None:
     first = call("contact_save", name="Anna Keller")
     second = call("contact_save", name="anna keller")
-    assert "Also called so" not in first.text
-    assert f"Also called so: {first.data['contact']['id']}. If it is the same person, use contact_merge." in second.text
+    assert "Same name" not in first.text
+    assert f"Same name: {first.data['contact']['id']}. If it is the same person, use contact_merge." in second.text
     merged = call("contact_merge", id=first.data["contact"]["id"], other=second.data["contact"]["id"])
     assert merged.data["contact"]["version"] == 2
 

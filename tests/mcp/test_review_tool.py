@@ -20,7 +20,7 @@ pytestmark = pytest.mark.engines
 
 def call(caller: Caller, name: str, /, **given: Any) -> Answer:
     tool = select_tools(Offer.FULL, person=caller.person is not None)[name]
-    return tool.run(caller, **arguments.validate_arguments(tool, given))
+    return tool.run(caller, **arguments.parse_arguments(tool, given))
 
 
 def propose(store: Retentive) -> AddResult:
@@ -75,11 +75,11 @@ def test_what_concerns_the_person_is_reviewed_inside_a_project_too(store: Retent
 
 
 def test_a_wrong_id_decides_nothing(store: Retentive) -> None:
-    """All are looked up first, and one cannot be both accepted and rejected."""
+    """All are looked up first, and one cannot be in both."""
     caller, found = Caller(store), propose(store).proposals[0]
     with pytest.raises(NotFound, match="no proposal"):
         call(caller, "memory_review", accept=[found.id], reject=["nothing"])
-    with pytest.raises(Invalid, match="accepted and rejected"):
+    with pytest.raises(Invalid, match="in both accept and reject"):
         call(caller, "memory_review", accept=[found.id], reject=[found.id])
     assert store.proposals.list() == [found]
 

@@ -6,7 +6,7 @@ import pytest
 
 from retentive import Retentive, Source, Status
 from retentive.errors import Conflict
-from retentive.mcp import conversation_tools, memory_tools, render, resources, transfer_tools
+from retentive.mcp import conversation_tools, lifecycle_tools, memory_tools, render, resources, transfer_tools
 from retentive.mcp.caller import Caller
 
 OSLO, BERGEN, HOME = "The user lives in Oslo", "The user lives in Bergen", "user.home"
@@ -42,7 +42,7 @@ def test_an_agent_is_told_to_ask_the_user(store: Retentive) -> None:
     assert store.get(old.id).status is Status.ACTIVE
     (proposal,) = store.proposals.list()
     with pytest.raises(Conflict, match="a person"):
-        memory_tools.review(caller(store), accept=[proposal.id])
+        lifecycle_tools.review(caller(store), accept=[proposal.id])
     memory_tools.add(caller(store), BERGEN, replaces=[old.id])
     assert {each.content: each.source for each in store.list()} == {BERGEN: Source.EXPLICIT}
 
@@ -51,7 +51,7 @@ def test_an_agent_that_repeats_what_was_imported_is_told_what_it_may_replace(sto
     brought = store.add(BERGEN, source="import")
     old = store.add("The user lives in Oslo, Norway", valid_from="2020-01-01")
     told = memory_tools.add(caller(store), BERGEN)
-    assert told.text.startswith(f"Known already: {brought.id}")
+    assert told.text.startswith(f"Already known: {brought.id}")
     assert f"Not replaced: [{old.id}]" in told.text
     assert store.get(old.id).status is Status.ACTIVE
 

@@ -21,7 +21,7 @@ class Calls:
 
     def __call__(self, name: str, /, **given: Any) -> Answer:
         tool = self.tools[name]
-        answer = tool.run(self.caller, **arguments.validate_arguments(tool, given))
+        answer = tool.run(self.caller, **arguments.parse_arguments(tool, given))
         assert set(tool.gives) <= set(answer.data)
         assert answer.text
         return answer
@@ -60,7 +60,7 @@ def test_the_same_again_is_known_already(call: Calls) -> None:
     call("memory_add", content="Tea at four")
     again = call("memory_add", content="Tea at four")
     assert again.data["created"] is False
-    assert again.text.startswith("Known already")
+    assert again.text.startswith("Already known")
 
 
 def test_what_has_expired_already_is_told(call: Calls) -> None:
@@ -244,3 +244,69 @@ def test_no_other_namespace_is_ever_seen(project: Calls, store: Retentive) -> No
     for name, given in forbidden.items():
         with pytest.raises(NotFound):
             project(name, **given)
+
+
+def test_a_context_without_a_query_has_profile_vital_and_recent_memories(call: Calls) -> None:
+    assert call("memory_context").text == "Nothing relevant is known."
+    call("profile", changes={"city": "Oslo"})
+    call("memory_add", content="Always answer in French", kind="instruction", importance=9)
+    call("memory_add", content="The harbour opens at seven")
+    found = call("memory_context").text
+    for words in ("Oslo", "French", "harbour"):
+        assert words in found
+    assert "harbour" not in call("memory_context", query="zebra", top_k=1).text
+
+
+def test_the_profile_of_the_project_is_shown_beside_that_of_the_person(project: Calls, store: Retentive) -> None:
+    assert "project" not in project("profile").data
+    project("profile", changes={"city": "Oslo"})
+    store.in_namespace("billing").profile.set("language", "Rust")
+    found = project("profile")
+    assert found.data["document"] == {"city": "Oslo"}
+    assert found.data["project"] == {"language": "Rust"}
+    assert "Project billing:" in found.text
+    assert "Rust" in found.text
+
+
+def test_an_edit_reports_the_text_before(call: Calls) -> None:
+    id = call("memory_add", content="Tea at for").data["id"]
+    assert f"Replaced [{id}] Tea at for" in call("memory_update", id=id, content="Tea at four").text
+    assert "Replaced" not in call("memory_update", id=id, importance=3).text
+
+
+def test_what_a_message_asked_for_is_reported_with_the_texts_that_ended(call: Calls) -> None:
+    old = call("memory_add", content="The user's boss is Priya.", slot="user.boss").data["id"]
+    said = [{"role": "user", "content": "Remember that my boss is Jonas."}]
+    kept = call("session_append", session="talk", messages=said)
+    assert f"Replaced [{old}] The user's boss is Priya." in kept.text
+    assert [each["id"] for each in kept.data["requests"][0]["replaced"]] == [old]
+    gone = call("session_append", session="talk", messages=[{"role": "user", "content": "Forget my boss Jonas."}])
+    assert f"Forgotten [{kept.data['requests'][0]['memories'][0]}] The user's boss is Jonas." in gone.text
+
+
+def test_learning_reports_the_texts_that_ended(call: Calls) -> None:
+    old = call("memory_add", content="The user's boss is Priya.", slot="user.boss").data["id"]
+    call("session_append", session="talk", messages=[{"role": "user", "content": "My boss is Jonas now."}])
+    assert f"Replaced [{old}] The user's boss is Priya." in call("session_learn", session="talk").text
+
+
+def test_learning_reports_what_may_have_ended(call: Calls) -> None:
+    old = call("memory_add", content="The user lives in Oslo.").data["id"]
+    said = [{"role": "user", "content": "I just moved to Bergen, I live there now."}]
+    call("session_append", session="talk", messages=said)
+    assert f"may replace [{old}] The user lives in Oslo." in call("session_learn", session="talk").text
+
+
+def test_a_restored_memory_reports_what_it_replaces(call: Calls) -> None:
+    first = call("memory_add", content="The dog is called Rex", slot="dog.name").data["id"]
+    second = call("memory_add", content="The dog is called Max", slot="dog.name").data["id"]
+    restored = call("memory_restore", id=first)
+    assert restored.data["replaced"] == [second]
+    assert f"Replaced [{second}] The dog is called Max" in restored.text
+
+
+def test_a_search_may_see_a_session_alone(call: Calls) -> None:
+    call("memory_add", content="The harbour opens at seven")
+    own = call("memory_add", content="The harbour is far", session="trip").data["id"]
+    found = call("memory_search", query="harbour", session="trip", scope="session")
+    assert [each["id"] for each in found.data["hits"]] == [own]

@@ -39,8 +39,8 @@ def test_a_model_is_told_what_it_ended(store: Retentive) -> None:
     tool = select_tools(Offer.FULL)["memory_add"]
     for number, (older, newer) in enumerate(EVERYDAY):
         caller = Caller(store.in_namespace(f"pair{number}"))
-        tool.run(caller, **arguments.validate_arguments(tool, {"content": older}))
-        answer = tool.run(caller, **arguments.validate_arguments(tool, {"content": newer}))
+        tool.run(caller, **arguments.parse_arguments(tool, {"content": older}))
+        answer = tool.run(caller, **arguments.parse_arguments(tool, {"content": newer}))
         assert "Replaced [" in answer.text, (older, newer)
         assert older in answer.text, (older, newer)
 

@@ -55,7 +55,7 @@ def test_what_is_removed_is_expected_no_longer(store: Retentive) -> None:
     made = store.expectations.add("the price of copper", nothing=True)
     assert store.expectations.remove(made.id) == made
     assert [*store.expectations.list(), *store.expectations.run()] == []
-    with pytest.raises(NotFound, match="no expectation"):
+    with pytest.raises(NotFound, match="no recall test"):
         store.expectations.remove(made.id)
 
 
@@ -110,7 +110,7 @@ def test_what_took_the_place_of_a_memory_counts_instead(store: Retentive) -> Non
     done = run_only_expectation(store)
     assert done.passed
     assert (done.expected[0].id, done.expected[0].memory) == (first, last.memory)
-    assert done.expected[0].note == f"superseded by {last.id}, which counts in its place"
+    assert done.expected[0].note == f"superseded by {last.id}, which counts instead"
 
 
 def test_what_must_be_absent_is_the_memory_itself(store: Retentive) -> None:
@@ -150,7 +150,7 @@ def test_a_successor_that_was_forgotten_is_gone(store: Retentive) -> None:
     store.forget(store.add("The dog is called Max", slot="dog").id)
     done = run_only_expectation(store)
     assert not done.passed
-    assert "which counts in its place; the memory is gone: forgotten" in done.expected[0].note
+    assert "which counts instead; the memory is gone: forgotten" in done.expected[0].note
 
 
 def test_a_purged_memory_is_gone_and_so_is_a_purged_successor(store: Retentive) -> None:
@@ -326,7 +326,8 @@ def test_the_server_itself_keeps_expectations_apart(store: Retentive) -> None:
     for subtree, seen in ((False, {"alice"}), (True, {"alice", "alice/coder"})):
         engine: Any = parts_of(store.restricted("alice", subtree=subtree)).engine
         sql = "SELECT DISTINCT namespace FROM expectations"
-        rows = engine.engine._read(lambda connection, sql=sql: connection.execute(sql).fetchall())
+        engine = engine.engine
+        rows = engine._link.read(lambda connection, sql=sql: connection.execute(sql).fetchall(), bounds=engine._bounds)
         assert {row[0] for row in rows} == seen
 
 
@@ -391,11 +392,11 @@ def test_a_broken_expectation_is_told_with_what_came_instead(run: Run) -> None:
         f"ok   what is the dog called?  {made}",
         f"BAD  what is the dog called?  {bad}",
         f"       expected among the first 1, but at rank 2: {cat}  The cat is called Miso",
-        f"       found   1  0.94  {dog}  The dog is called Rex",
-        "2 expectations: 1 passed, 1 broken",
+        f"       found   1  0.99  {dog}  The dog is called Rex",
+        "2 recall tests: 1 passed, 1 failed",
     ]
     run("expect", "remove", bad)
-    assert run("expect", "run").splitlines()[-1] == "1 expectation: 1 passed, 0 broken"
+    assert run("expect", "run").splitlines()[-1] == "1 recall test: 1 passed, 0 failed"
 
 
 @pytest.mark.parametrize(
@@ -437,7 +438,7 @@ def test_what_is_typed_wrongly_is_told(refused: Run, words: list[str], code: int
 
 def test_of_several_to_remove_none_goes_if_one_is_not_there(run: Run, refused: Run) -> None:
     made = run("expect", "copper", "--nothing").split()[1]
-    assert "no expectation 'nope'" in refused("expect", "remove", made, "nope", code=3)
+    assert "no recall test 'nope'" in refused("expect", "remove", made, "nope", code=3)
     assert made in run("expect", "list")
 
 
@@ -448,5 +449,5 @@ def test_what_a_terminal_would_obey_is_not_shown(run: Run) -> None:
 
 
 def test_an_empty_run_says_what_to_do(run: Run) -> None:
-    assert run("expect", "run").startswith("no expectations yet")
+    assert run("expect", "run").startswith("no recall tests yet")
     assert json.loads(run("expect", "run", "--json")) == {"ok": True, "broken": 0, "checked": []}

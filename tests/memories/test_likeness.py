@@ -8,9 +8,11 @@ import pytest
 from retentive import Retentive
 from retentive.judgement import likeness
 from retentive.search import retrievers
+from retentive.store.scope import make_scope
 from retentive.testing import parts_of
+from tests.engines import SQLITE
 
-pytestmark = pytest.mark.engines
+pytestmark = pytest.mark.engines(*SQLITE)
 
 MOST = 20
 
@@ -54,6 +56,38 @@ def test_words_that_are_common_in_other_namespaces_are_looked_for(store: Retenti
     asked.clear()
     added = mine.add("the quarterly presentation, now")
     assert [sorted(words) for words in asked] == [["presentation", "quarterly"]]
+    assert [each.id for each in added.similar] == [known.id]
+
+
+@pytest.mark.engines("postgres")
+@pytest.mark.parametrize(
+    ("words", "most", "max_words", "found"),
+    [
+        (["quarterly", "zebras"], 20, 8, {"zebra"}),  # the next rarest are too many together
+        (["quarterly", "zebras"], 100, 8, {"zebra", "item"}),
+        (["quarterly", "zebras"], 100, 1, {"zebra"}),
+        (["quarterly"], 20, 8, {"zebra", "item"}),  # one word at least
+        (["unheard", "zebras"], 20, 8, {"zebra"}),
+        (["unheard"], 20, 8, set()),
+    ],
+)
+def test_a_server_chooses_the_rarest_words_itself(
+    store: Retentive, words: list[str], most: int, max_words: int, found: set[str]
+) -> None:
+    store.add_many([f"the quarterly presentation about item {n}" for n in range(60)])
+    store.add("a quarterly zebra")
+    parts = parts_of(store)
+    terms = {number: parts.engine.tokens(word) for number, word in enumerate(words)}
+    like = parts.tables.memories.list_like(terms, make_scope(["default"], include="memories"), 100, max_words, most)
+    assert {"zebra" if "zebra" in memory.content else "item" for memory in like} == found
+    assert not like or "zebra" in like[0].content or "zebras" not in words
+
+
+@pytest.mark.engines("postgres")
+def test_what_resembles_a_memory_is_found_by_a_server(store: Retentive) -> None:
+    store.add_many([f"the quarterly presentation about item {n}" for n in range(60)])
+    known = store.add("the quarterly presentation about zebras").memory
+    added = store.add("the quarterly presentation about zebras, again")
     assert [each.id for each in added.similar] == [known.id]
 
 

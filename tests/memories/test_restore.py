@@ -141,7 +141,7 @@ def test_what_expired_is_not_restored(store: Retentive, time: Clock) -> None:
     ended = store.add("Over", expires="1h").id
     store.add("Max", slot="s")
     time.forward(7200)
-    for id, told in ((old, "would have expired"), (ended, "is expired")):
+    for id, told in ((old, "has expired"), (ended, "is expired")):
         with pytest.raises(Conflict, match=told) as refusal:
             store.restore(id)
         assert "add it again" in refusal.value.hint
@@ -193,7 +193,7 @@ def test_however_often_there_is_one_answer_for_each_time(order: list[int]) -> No
 def test_a_correction_is_undone_on_the_terminal(run: Run) -> None:
     old = run("add", "The dog is Rex", "--slot", "dog").split()[1]
     run("add", "The dog is Max", "--slot", "dog")
-    assert run("restore", old, "--reason", "misheard") == f"active {old}\n"
+    assert run("restore", old, "--reason", "misheard") == f"active {old}  The dog is Rex\n"
     assert "Rex" in run("search", "dog")
     assert "misheard" in run("history", old)
 

@@ -129,7 +129,7 @@ def test_the_answer_says_why_nothing_was_ended(store: Retentive) -> None:
     (proposal,) = added.proposals
     assert (added.replaced, added.created, added.memory.slot) == ((), True, None)
     assert proposal.rule == "slot"
-    assert proposal.reason == "same slot user.home; what is imported does not replace what is said by the user"
+    assert proposal.reason == "same slot user.home; a memory imported does not replace one said by the user"
     assert store.add(BERGEN, slot=HOME, source="import").proposals == ()  # once more: it is known
 
 

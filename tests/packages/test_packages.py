@@ -3,6 +3,7 @@
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 import time
@@ -16,9 +17,11 @@ import pytest
 
 import retentive
 from retentive import Retentive
-from retentive.cli.parser import build_parser
+from retentive.cli.args import Arguments
+from retentive.cli.program import parse
 from retentive.config import SETTINGS
 from retentive.mcp.catalogue import Offer, select_tools
+from tests.engines import missing
 from tests.hooks.claude import PROGRAM, Claude, said
 
 ROOT = Path(retentive.__file__).parents[2]
@@ -33,6 +36,12 @@ def read(path: Path) -> Any:
     return json.loads(path.read_text("utf-8"))
 
 
+def parsed(words: list[str]) -> Arguments:
+    arguments = parse(words)
+    assert arguments is not None
+    return arguments
+
+
 def checked(path: Path, schema: str) -> Any:
     found = read(path)
     jsonschema.validate(found, read(SCHEMAS / schema))
@@ -45,7 +54,7 @@ def test_the_entry_of_the_registry_is_one() -> None:
     assert entry["name"] == NAME
     assert (entry["version"], package["version"]) == (retentive.__version__, retentive.__version__)
     assert (package["registryType"], package["identifier"], package["runtimeHint"]) == ("pypi", "retentive", "uvx")
-    assert build_parser().parse_args([each["value"] for each in package["packageArguments"]]).run == "mcp"
+    assert parsed([each["value"] for each in package["packageArguments"]]).run == "mcp"
 
 
 def test_the_readme_says_whose_entry_it_is() -> None:
@@ -121,7 +130,7 @@ def commands() -> dict[str, list[str]]:
 
 
 def test_the_plugin_calls_hooks_that_there_are() -> None:
-    found = {event: build_parser().parse_args(["hook", *words[2:]]) for event, words in commands().items()}
+    found = {event: parsed(["hook", *words[2:]]) for event, words in commands().items()}
     assert {event: (each.event, each.namespace) for event, each in found.items()} == {
         "SessionStart": ("session-start", "auto"),
         "UserPromptSubmit": ("prompt", "auto"),
@@ -134,7 +143,7 @@ def test_the_plugin_calls_hooks_that_there_are() -> None:
 
 def test_the_plugin_starts_our_server() -> None:
     server = read(PLUGIN / ".mcp.json")["mcpServers"]["retentive"]
-    arguments = build_parser().parse_args(server["args"])
+    arguments = parsed(server["args"])
     assert (server["command"], arguments.run, arguments.namespace) == ("retentive", "mcp", "auto")
 
 
@@ -145,9 +154,9 @@ def test_a_skill_says_when_it_is_for(skill: str) -> None:
     assert "$ARGUMENTS" in body
 
 
-def script(*words: str, path: str, **environment: str) -> "subprocess.CompletedProcess[str]":
+def script(*words: str, path: str, shell: str = "/bin/sh", **environment: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
-        ["/bin/sh", SCRIPT, *words],
+        [shell, SCRIPT, *words],
         input='{"session_id": "s", "prompt": "When does the billing service deploy?"}',
         env={**os.environ, "PATH": path, **environment},
         capture_output=True,
@@ -198,15 +207,23 @@ def wait_until(is_so: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-def test_the_script_lets_go_of_its_output_while_the_program_still_runs(tmp_path: Path, bare: str) -> None:
+@pytest.mark.parametrize("name", ["dash", "bash"])
+@pytest.mark.parametrize("event", ["stop", "pre-compact", "session-end"])
+def test_the_script_lets_go_of_its_output_while_the_program_still_runs(
+    tmp_path: Path, bare: str, event: str, name: str
+) -> None:
     """Claude Code waits until a hook's output is closed, also by the programs that the hook started."""
+    shell = shutil.which(name)
+    if shell is None:
+        missing(name, "install it")
+        return
     program = Path(bare) / "retentive"
     started = tmp_path / "started"
     program.write_text(f"#!/bin/sh\n: >{started}\nexec /bin/sleep 5\n")
     program.chmod(0o755)
     begun = time.monotonic()
-    assert script("stop", path=bare, HOME=str(tmp_path)).stdout == ""
-    assert time.monotonic() - begun < 4
+    assert script(event, path=bare, shell=shell, HOME=str(tmp_path)).stdout == ""
+    assert time.monotonic() - begun < 1.5
     wait_until(started.exists)
 
 

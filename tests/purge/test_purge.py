@@ -116,7 +116,7 @@ def test_a_dry_run_changes_nothing(store: Retentive) -> None:
     word = canary()
     id = planted(store, word)
     told = store.purge(id, with_origin=True, dry_run=True)
-    assert (told.complete, told.proof) == (False, "a dry run: all is as it was")
+    assert (told.complete, told.proof) == (False, "a dry run: nothing was changed")
     assert word in store.list()[1].content
     assert store.purge(id, with_origin=True).removed == told.removed
 
@@ -341,7 +341,7 @@ def test_what_other_rows_still_say_is_not_called_a_remnant(store: Retentive) -> 
     id = planted(store, word)
     gone = store.purge(id)
     assert gone.complete
-    assert gone.proof.endswith("found only where rows still say it")
+    assert gone.proof.endswith("found only in rows that still contain it")
 
 
 @pytest.mark.engines("sqlite")

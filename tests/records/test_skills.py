@@ -36,7 +36,7 @@ def test_plain_search_finds_a_skill_by_its_schedule(store: Retentive) -> None:
     [
         {"type": "schedule"},
         {"type": "schedule", "cron": "* * *"},
-        {"type": "schedule", "cron": "0 0 31 2 *"},  # never comes
+        {"type": "schedule", "cron": "0 0 31 2 *"},  # never occurs
         {"type": "schedule", "cron": "0 8 * * 1", "timezone": "Mars/Phobos"},
         {"type": "event"},
         {"type": "weekly"},
@@ -91,7 +91,7 @@ def test_outcomes_show_in_search_and_in_the_runs(store: Retentive) -> None:
         "sent to five people",
     ]
     assert store.search("was the report sent to people?", kind="outcome")[0].memory.metadata == {"steps": 3}
-    with pytest.raises(Invalid, match="still to come"):
+    with pytest.raises(Invalid, match="in the future"):
         store.skills.record(made.id, "soon", at="2999-01-01")
     assert store.skills.get(made.id).version == 1
 

@@ -129,9 +129,9 @@ def sleep_and_answer() -> tuple[int, Any]:
     ("answer", "seconds", "note"),
     [
         (lambda _: (500, "out of order"), 10, "answered 500: out of order"),
-        (lambda _: (200, "not json"), 10, "no ranking"),
-        (lambda _: (200, {"results": []}), 10, "no ranking"),
-        (lambda _: (200, [{"index": 99, "score": 1.0}]), 10, "other texts"),
+        (lambda _: (200, "not json"), 10, "no valid ranking"),
+        (lambda _: (200, {"results": []}), 10, "no valid ranking"),
+        (lambda _: (200, [{"index": 99, "score": 1.0}]), 10, "texts that it was not given"),
         (lambda _: sleep_and_answer(), 0.1, "did not answer within 0.1 seconds"),
     ],
 )
@@ -158,7 +158,7 @@ def test_a_server_that_hangs_costs_one_search_its_time(serve: Callable[..., Serv
 
 def test_a_server_that_is_not_there_is_noted(open_store: Open) -> None:
     store = add_memories(open_store(rerank="provider", rerank_url="http://127.0.0.1:9/rerank", embedder="hashing"))
-    assert "could not be asked" in store.search(QUESTION).notes[0]
+    assert "could not be reached" in store.search(QUESTION).notes[0]
 
 
 @pytest.mark.parametrize("kind", ["model", "provider"])

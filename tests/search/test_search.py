@@ -455,3 +455,45 @@ def test_a_large_store_answers_from_its_image_as_the_database_does(open_store: O
     assert store.search(f"{words[0]} {words[3]} fresh")[0].id == id
     store.forget(id)
     assert id not in {hit.id for hit in store.search(f"{words[0]} {words[3]} fresh")}
+
+
+def test_a_search_of_a_session_alone_finds_nothing_else(store: Retentive) -> None:
+    own = store.add("The ferry leaves at nine", session="trip").id
+    store.add("The ferry is white")
+    store.add("The ferry is cheap", session="other")
+    store.in_namespace("elsewhere").add("The ferry is late", session="trip")
+    store.contacts.create(name="Ferry office")
+    said = store.sessions.append("trip", "user", "is the ferry on time?").id
+    store.sessions.append("other", "user", "the ferry again")
+    found = store.search("ferry", session="trip", scope="session", namespaces=["elsewhere"])
+    assert {hit.id for hit in found} == {own, said}
+    assert [hit.id for hit in store.search("ferry", session="trip", scope="session", include="memories")] == [own]
+    assert not store.search("ferry", session="none", scope="session")
+    assert len(store.search("ferry", session="trip", scope="all")) > 2
+
+
+def test_a_search_of_a_session_alone_needs_a_session(store: Retentive) -> None:
+    with pytest.raises(Invalid, match="no session is given"):
+        store.search("ferry", scope="session")
+    with pytest.raises(Invalid, match="scope"):
+        store.search("ferry", session="trip", scope="planet")
+
+
+def test_a_search_of_a_session_alone_sees_no_global_memory_where_there_is_no_session(store: Retentive) -> None:
+    store.add_many(f"The ferry number {number} is white" for number in range(300))  # enough for an image in memory
+    store.search("ferry")
+    assert not store.search("ferry", session="trip", scope="session")
+
+
+def test_rrf_k_may_be_given_with_a_search(store: Retentive) -> None:
+    """The larger it is, the closer the scores of the first ranks."""
+    for number in range(5):
+        store.add(f"The ferry number {number} is white")
+
+    def spread(rrf_k: int) -> float:
+        scores = [hit.score for hit in store.search("ferry number 3", fusion="rrf", rrf_k=rrf_k)]
+        return scores[0] - scores[-1]
+
+    assert spread(1) > spread(1000)
+    with pytest.raises(Invalid, match="rrf_k"):
+        store.search("ferry", rrf_k=0)

@@ -137,7 +137,7 @@ def test_what_cannot_be_read_is_told_and_the_question_answered(store: Retentive,
     store.add("The user played tennis")
     results = store.search(f"What did the user play {words}?")
     assert list_contents(results) == ["The user played tennis"]
-    assert [note for note in results.notes if "not read as a time" in note and words in note]
+    assert [note for note in results.notes if "not understood as a time" in note and words in note]
     context = store.context(f"What did the user play {words}?")
     assert [note for note in context.notes if words in note]
 

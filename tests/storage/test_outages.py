@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from select import select
 
@@ -17,7 +18,7 @@ from retentive.storage import step
 from retentive.storage.engines.postgres import PostgresEngine, connections
 from retentive.transfer import copy_rows
 from tests.engines import missing
-from tests.server import Server
+from tests.server import Server, doing
 
 
 @pytest.fixture(scope="module")
@@ -162,6 +163,22 @@ def test_a_write_of_which_nothing_is_heard_any_more_says_so(proxy: Proxy, monkey
     engine.close()
 
 
+def test_adding_again_after_an_uncertain_write_doubles_nothing(proxy: Proxy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the documentation tells programs to do."""
+    text = "The deploy key is in the vault"
+    with Retentive.open(proxy.url, namespace="uncertain", embedder="hashing") as store:
+        store.add("The ferry leaves at nine")
+        monkeypatch.setattr(connections, "RECONNECT_SECONDS", 0.5)
+        proxy.fates.append((True, False))
+        proxy.away = True
+        with pytest.raises(Uncertain):
+            store.add(text)
+        proxy.away = False
+        again = store.add(text)
+        assert not again.created
+        assert [memory.content for memory in store.list()].count(text) == 1
+
+
 def test_a_move_goes_on_when_the_server_comes_back(
     fragile: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -178,3 +195,27 @@ def test_a_move_goes_on_when_the_server_comes_back(
 
     there = Retentive.migrate(tmp_path / "a.db", fragile.url("moving"), restart)
     assert Retentive.migrate(fragile.url("moving"), tmp_path / "b.db", restart) == there
+
+
+LOST_BEHIND = "DO $$ BEGIN IF clock_timestamp() < '{}' THEN RAISE 'gone' USING ERRCODE = '08006'; END IF; END $$"
+
+
+def test_a_connection_that_the_server_lost_behind_it_is_waited_for(postgres: str) -> None:
+    """As the coordinator of a cluster does when one of its machines is restarted."""
+    engine = PostgresEngine(postgres)
+    back = LOST_BEHIND.format(datetime.now(UTC) + timedelta(seconds=0.5))
+    engine._link.read(lambda connection: connection.execute(back))
+    back = LOST_BEHIND.format(datetime.now(UTC) + timedelta(seconds=0.5))
+    engine._link.write(doing(back))
+    engine.close()
+
+
+def test_a_machine_that_stays_away_is_an_error_to_try_again(postgres: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = PostgresEngine(postgres)
+    monkeypatch.setattr(connections, "RECONNECT_SECONDS", 0.3)
+    never = LOST_BEHIND.format("infinity")
+    with pytest.raises(Unreachable, match="gone"):
+        engine._link.read(lambda connection: connection.execute(never))
+    with pytest.raises(Unreachable, match="gone"):
+        engine._link.write(doing(never))
+    engine.close()

@@ -1,13 +1,11 @@
 """What PostgreSQL does in its own way: schema, ranking, graphs, restricted connections, copies, check-ups."""
 
-import re
 import subprocess
 import sys
 import time
 import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,7 +28,6 @@ from tests.storage.postgres_rows import chunk, run
 from tests.support import Open
 
 WHOLE = {"meta", "spaces", "migrations", "commits", "tokens"}  # tables about the whole store: small, or of no namespace
-SCALE = Path(__file__).parents[2] / "docs" / "scale.md"
 TABLES = "SELECT relname FROM pg_class WHERE relnamespace = 'retentive'::regnamespace AND relkind IN ('r', 'p')"
 
 
@@ -76,40 +73,9 @@ def test_every_key_begins_with_the_namespace(postgres: str) -> None:
     assert ("namespaces", "name") in keys
 
 
-def test_the_page_on_scale_says_that_no_table_can_be_distributed(postgres: str) -> None:
-    """Citus refuses a policy with a subquery. Once there is none, the page should say how to distribute."""
-    policies = run(
-        postgres,
-        "SELECT tablename, qual LIKE '%SELECT%' FROM pg_policies"
-        " WHERE schemaname = 'retentive' AND policyname = 'restricted'",
-    )
-    assert {name for (name,) in run(postgres, TABLES)} - WHOLE == {table for table, refused in policies if refused}
-    assert "One store cannot be sharded today." in SCALE.read_text("utf-8")
-
-
 def test_there_are_no_triggers_and_no_foreign_keys(postgres: str) -> None:
     assert run(postgres, "SELECT tgname FROM pg_trigger") == []
     assert run(postgres, "SELECT conname FROM pg_constraint WHERE contype = 'f'") == []
-
-
-STORE_WIDE = {  # about all namespaces, by their purpose
-    "chunk_newest", "chunk_pending", "chunk_pending_count", "memory_expired", "namespace_list", "session_names",
-    "space_counts", "memory_broken_chunks", "derived_rebuild", "put_access_log_numbers", "learning_waiting",
-    "work_due", "proposal_has_outdated", "proposal_prune", "orphan_chunks", "orphan_memory_history",
-    "orphan_record_history", "record_list_changed", "session_wrong_counts", "session_list_incomplete",
-    "session_rebuild", "namespace_list_missing", "namespace_rebuild", "session_list_without_row", "space_activate",
-    "space_has_vectors", "space_release", "vector_drop", "chunk_without_vector", "chunk_without_vector_count",
-}  # fmt: skip
-
-
-def test_every_query_about_namespaces_filters_by_them(engine: PostgresEngine) -> None:
-    held = re.compile(
-        r"\b(?:FROM|JOIN|UPDATE|INTO) (memor|chunks|texts|postings|vectors|events|session|statistics|access)"
-    )
-    for name in engine._queries._blocks["name"]:
-        for statement in engine._queries.statements(name):
-            if held.search(statement.sql) and name not in STORE_WIDE and not name.startswith(("check_", "copy_")):
-                assert {"namespace", "namespaces"} & {*statement.names}, name
 
 
 ALONE = {"session_list": ["before_session"], "record_list": ["after_record"]}  # queries with a filter of their own

@@ -168,3 +168,30 @@ def test_what_was_written_here_is_found_though_the_copy_lags(server: Server, pos
 
 def _first(sql: str) -> Callable[[Connection], Any]:
     return lambda connection: connection.execute(sql).fetchall()[0][0]
+
+
+def test_behind_a_pooler_nothing_of_a_session_is_needed(postgres: str) -> None:
+    """No prepared statement, no setting, no search path: each transaction brings what it needs, in one round trip."""
+    with Retentive.open(postgres, embedder="hashing", pooler="transaction") as store:
+        for name in ("alice", "bob"):
+            own = store.in_namespace(name)
+            for number in range(8):
+                own.add(f"Heron number {number} of {name}", tags=["bird"])
+            own.sessions.append("s", "user", f"The herons of {name} nest")
+        view = store.restricted("alice")
+        for _ in range(8):
+            assert {hit.item.namespace for hit in view.search("heron number", limit=50)} == {"alice"}
+        assert view.context("herons").text
+        assert [finding for finding in store.doctor() if not finding.ok] == []
+        engine = parts_of(store).engine
+        assert isinstance(engine, PostgresEngine)
+        with engine._link._connection(1e12) as connection:
+            left = "SELECT (SELECT count(*) FROM pg_prepared_statements), current_setting('search_path'), current_user"
+            assert connection.execute(left).fetchall() == [(0, '"$user", public', "postgres")]
+
+
+def test_a_connection_of_the_server_itself_is_not_taken_for_a_pooler(postgres: str) -> None:
+    engine = PostgresEngine(postgres)
+    assert not engine._link.has_pooler
+    assert not engine._link.is_cluster
+    engine.close()

@@ -29,7 +29,7 @@ EVERYONE = ("alice", "alice/coder", "alicent", "bob")
 READING = {  # all others write, or are about the whole store
     "open", "migrate", "verify_backup", "restore_backup", "close", "namespace", "person", "space", "in_namespace",
     "restricted",
-    "namespaces", "search",
+    "namespaces", "search", "search_for_prompt", "timeline", "find_id",
     "search_conversations", "context", "get", "list", "candidates", "why", "history", "accesses", "stats",
     "warm", "health", "export",
     "sessions.get", "sessions.list", "sessions.events", "sessions.summary", "sessions.replay", "notes.get",
@@ -141,7 +141,7 @@ def test_what_is_also_read_is_found_and_never_changed(store: Retentive) -> None:
         before = exported(store, name)
         other = view.in_namespace(name)
         for change in changes(other):
-            with pytest.raises(Forbidden, match="for reading only"):
+            with pytest.raises(Forbidden, match="read-only"):
                 change()
         with pytest.raises(Forbidden):
             parts_of(other).engine.apply([step("namespace_insert", namespace=name, now=1)])
@@ -171,9 +171,9 @@ def test_a_view_of_a_view_may_not_write_what_that_only_reads(store: Retentive, n
     view = store.restricted("alice", also_read=["bob", "alice/*"])
     inner = view.restricted(["alice", narrower])
     inner.add("The harbour of alice is wide")
-    with pytest.raises(Forbidden, match="for reading only"):
+    with pytest.raises(Forbidden, match="read-only"):
         inner.in_namespace(narrower).add("The harbour is mine")
-    with pytest.raises(Forbidden, match="for reading only"):
+    with pytest.raises(Forbidden, match="read-only"):
         view.restricted("alice", subtree=True).in_namespace("alice/coder").add("The harbour is mine")
     with pytest.raises(Forbidden):
         view.restricted("alice", also_read="alicent")
@@ -294,7 +294,7 @@ def test_every_verb_reads_or_is_refused_to_readers(store: Retentive) -> None:
     for group, name in verbs():
         if f"{group}.{name}".lstrip(".") not in READING:
             verb = getattr(getattr(view, group) if group else view, name)
-            with pytest.raises(Forbidden, match="whole store" if name in WHOLE else "for reading only"):
+            with pytest.raises(Forbidden, match="whole store" if name in WHOLE else "read-only"):
                 verb()
 
 
@@ -388,7 +388,10 @@ def test_the_server_itself_refuses_when_a_filter_is_broken(store: Retentive) -> 
 
     def every(table: str, column: str = "namespace") -> set[str]:
         sql = f"SELECT DISTINCT {column} FROM {table}"
-        return {row[0] for row in engine._read(lambda connection: connection.execute(sql).fetchall())}
+        return {
+            row[0]
+            for row in engine._link.read(lambda connection: connection.execute(sql).fetchall(), bounds=engine._bounds)
+        }
 
     for table in ("memories", "chunks", "texts", "postings", "vectors", "events", "sessions", "statistics"):
         assert every(table) == {"alice", "alice/coder"}, table

@@ -185,7 +185,7 @@ def test_an_export_that_fails_leaves_the_file_as_it_was(store: Retentive, tmp_pa
 def test_an_export_is_replaced_and_another_file_is_not(store: Retentive, tmp_path: Path) -> None:
     path = tmp_path / "thesis.jsonl"
     path.write_text('{"type": "mine"}\n')
-    with pytest.raises(Conflict, match="no export"):
+    with pytest.raises(Conflict, match="not an export"):
         store.export(path)
     assert path.read_text() == '{"type": "mine"}\n'
     store.export(path, force=True)

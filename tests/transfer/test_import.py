@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from retentive import ImportMemoriesResult, RefusedItem, Retentive, serialize
-from retentive.cli.parser.import_ import FORMATS
 from retentive.errors import Forbidden, Invalid
+from retentive.surface.verbs.files import IMPORT_FORMATS
 from retentive.transfer import import_memories
 from retentive.transfer.memories import MemoryFormat
 from tests.forkserver import ForkedProgram
@@ -146,7 +146,7 @@ def test_of_many_refusals_the_first_twenty_are_refused(store: Retentive, lines: 
 def test_where_nothing_can_be_kept_it_is_an_error(
     store: Retentive, lines: Callable[..., Path], items: tuple[str, ...]
 ) -> None:
-    with pytest.raises(Invalid, match=r"nothing of .* could be kept; memories.jsonl, line 1|memories.jsonl: "):
+    with pytest.raises(Invalid, match=r"nothing of .* could be imported; memories.jsonl, line 1|memories.jsonl: "):
         store.import_memories(lines(*items))
 
 
@@ -259,24 +259,30 @@ def test_memories_without_vectors_are_kept_and_told(open_store: Open, lines: Cal
 
 def test_the_command_tells_what_came_in(run: Run, lines: Callable[..., Path]) -> None:
     path = str(lines("Dana likes figs", "", "The tram is late"))
-    assert run("import", path, "--dry-run").splitlines() == [
-        f"{path} (mem0): 2 memories would be kept, 1 refused",
+    assert run("import", path, "--dry-run", code=4).splitlines() == [
+        f"{path} (mem0): 2 memories would be imported, 1 refused",
         "  2 fact",
         "  Dana likes figs",
         "  The tram is late",
     ]
-    assert run("import", path, "--tag", "old", "--session", "s") == f"{path} (mem0): 2 memories kept, 1 refused\n"
-    assert run("import", path, "--session", "s") == f"{path} (mem0): 0 memories kept, 2 known already, 1 refused\n"
+    assert (
+        run("import", path, "--tag", "old", "--session", "s", code=4)
+        == f"{path} (mem0): 2 memories imported, 1 refused\n"
+    )
+    assert (
+        run("import", path, "--session", "s", code=4)
+        == f"{path} (mem0): 0 memories imported, 2 already known, 1 refused\n"
+    )
     assert json.loads(run("list", "--session", "s", "--json"))["memories"][0]["tags"] == ["old"]
 
 
 def test_the_command_names_what_was_refused(refused: Run, lines: Callable[..., Path]) -> None:
-    imported = refused("import", str(lines("good", "")), code=0)
+    imported = refused("import", str(lines("good", "")), code=4)
     assert imported == "refused: memories.jsonl, line 2: it has no text under 'memory'\n"
 
 
 def test_the_command_answers_in_json(run: Run, lines: Callable[..., Path]) -> None:
-    imported = json.loads(run("import", str(lines("good", "")), "--json"))
+    imported = json.loads(run("import", str(lines("good", "")), "--json", code=4))
     assert imported == serialize.import_result(
         ImportMemoriesResult(
             format="mem0",
@@ -295,9 +301,9 @@ def test_the_command_answers_in_json(run: Run, lines: Callable[..., Path]) -> No
 
 
 def test_the_command_knows_every_format() -> None:
-    assert {*FORMATS} == {*MemoryFormat}
+    assert {*IMPORT_FORMATS} == {*MemoryFormat}
 
 
 def test_a_file_that_is_no_memory_ends_with_a_hint(refused: Run, tmp_path: Path) -> None:
     (tmp_path / "x").write_text("hello")
-    assert "Name its format: retentive" in refused("import", str(tmp_path / "x"), code=2)
+    assert "Give its format: retentive" in refused("import", str(tmp_path / "x"), code=2)

@@ -263,7 +263,7 @@ def test_the_command_tells_what_it_proposed(run: Run, tmp_path: Path) -> None:
     run("add", "Lives in Oslo", "--slot", "home")
     (tmp_path / "x.csv").write_text("text,slot\nLives in Bonn,home\n")
     told = run("import", str(tmp_path / "x.csv"))
-    assert "1 memory kept, 1 proposed" in told
+    assert "1 memory imported, 1 proposed" in told
     assert "retentive review" in told
     assert "Lives in Bonn" in run("review")
     run("import", str(tmp_path / "x.csv"), "--trust", "user")

@@ -94,7 +94,12 @@ def test_the_graph_of_the_reference_server(tmp_path: Path) -> None:
         "Anna Berg works at Acme",
     ]
     assert items[0].id == "Anna_Berg"
-    assert items[0].options == {"kind": "contact", "tags": ["Anna_Berg", "person"], "context": "Anna Berg (person)"}
+    assert items[0].options == {
+        "kind": "contact",
+        "tags": ["knowledge-graph", "Anna_Berg", "person"],
+        "context": "Anna Berg (person)",
+        "metadata": {"graph": [{"entity": "Anna_Berg", "type": "person", "observation": "Speaks Spanish"}]},
+    }
 
 
 def test_a_name_inside_a_word_is_not_the_name(tmp_path: Path) -> None:

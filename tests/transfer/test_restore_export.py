@@ -346,7 +346,7 @@ BAD = {
         "at must be a time"
     ),
     b'{"type": "purge", "namespace": "n", "id": "\\ud800", "at": "2020-01-01", "actor": "a", "reason": null,'
-    b' "gone": null}': "half of a character",
+    b' "gone": null}': "half of a surrogate pair",
     b'{"type": "purge", "namespace": "n", "id": "\\u0000", "at": "2020-01-01", "actor": "a", "reason": null,'
     b' "gone": null}': "NUL",
     b'{"type": "purge", "namespace": "a b//", "id": "x", "at": "2020-01-01", "actor": "a", "reason": null,'
@@ -354,7 +354,7 @@ BAD = {
     b'{"type": "purge", "namespace": "e\\u0301", "id": "x", "at": "2020-01-01", "actor": "a", "reason": null,'
     b' "gone": null}': "not normalised",
     b'{"type": "access", "namespace": "n", "memory": "x", "at": "2020-01-01", "how": "get", "query": null,'
-    b' "score": NaN}': "not JSON: NaN is no number",
+    b' "score": NaN}': "not JSON: NaN is not a number",
     b"[" * 100_000: "nested too deeply",
 }
 
@@ -419,7 +419,7 @@ def test_a_message_without_its_session_is_refused(place: Place, open_store: Open
     source.sessions.append("s", "user", "Hello")
     head, space, _, *rest = lines(exported(source))
     done = target.import_memories(saved(head, space, *rest))
-    assert any("its session is not here" in each.reason for each in done.refusals)
+    assert any("its session does not exist here" in each.reason for each in done.refusals)
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -429,7 +429,7 @@ def test_a_file_that_is_cut_off_is_told(place: Place, open_store: Open, saved: A
     whole = exported(source)
     path = saved(gzip.compress(whole)[:-2000] if packed else whole[: whole.rindex(b"\n", 0, -100) + 1])
     done = target.import_memories(path)
-    assert any("cut off" in each.reason or "read on" in each.reason for each in done.refusals)
+    assert any("cut off" in each.reason or "read further" in each.reason for each in done.refusals)
     assert done.created > 50
     assert target.import_memories(saved(whole)).refused == 0
     assert exported(target) == whole
@@ -442,9 +442,9 @@ def test_a_file_that_is_cut_off_is_told(place: Place, open_store: Open, saved: A
         (b'{"type":"header","format":"retentive","version":"x"}\n', "format x; this version reads"),
         (b'{"type":"header","format":"retentive","version":true}\n', "format True; this version reads"),
         (b'{"type":"header","format":"retentive","version":0}\n', "format 0; this version reads"),
-        (b'{"type":"memory"}\n', "is no export of Retentive"),
+        (b'{"type":"memory"}\n', "is not an export of Retentive"),
         (b"", "is empty"),
-        (b"\x1f\x8b\x08broken", "cannot be read on"),
+        (b"\x1f\x8b\x08broken", "cannot be read further"),
     ],
 )
 def test_what_is_no_export_of_ours_is_refused_whole(store: Retentive, saved: Any, given: bytes, said: str) -> None:
@@ -505,7 +505,7 @@ def test_on_the_terminal(run: Run, saved: Any, open_store: Open, place: Place) -
     source = open_store(target=place("sqlite"))
     source.add("The dog is called Rex")
     path = saved(exported(source))
-    assert "1 memory would be kept" in run("import", str(path), "--dry-run")
+    assert "1 memory would be imported" in run("import", str(path), "--dry-run")
     assert "memory\tcreated\t1" in run("import", str(path))
     told = json.loads(run("import", str(path), "--json", "--from", "retentive"))
     assert told["lines"] == {"namespace": {"same": 1}, "memory": {"same": 1}}

@@ -335,7 +335,7 @@ def test_a_folder_that_is_not_there_is_told(backup: Path, tmp_path: Path) -> Non
         Retentive.restore_backup(backup, tmp_path / "none" / "memory.db")
 
 
-@pytest.mark.parametrize("stage", ["copying", "checking", "keeping what was there", "restoring"])
+@pytest.mark.parametrize("stage", ["copying", "checking", "saving the present store", "restoring"])
 def test_a_full_disk_leaves_the_store_as_it_was(
     full_disk: type[FullDisk], open_store: Open, db: Path, tmp_path: Path, stage: str
 ) -> None:
@@ -433,7 +433,7 @@ def test_the_terminal_takes_no_answer_but_yes(
     assert asked("no") == 1
     assert contents(store) == NEW
     assert asked("y") == 0
-    assert "A copy of the present store is kept" in capsys.readouterr().err
+    assert "A copy of the present store will be kept" in capsys.readouterr().err
     assert contents(store) == OLD
 
 

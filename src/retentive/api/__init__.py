@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from retentive import config
 from retentive.api.maintenance import MaintenanceVerbs
+from retentive.config.settings import MAX_RRF_K
 from retentive.errors import Invalid
 from retentive.fs.folders import make_data_folder
 from retentive.memories import add, edit
-from retentive.model import Fusion, Mode, Page, Query
+from retentive.model import Fusion, Mode, Page, Query, Reach
 from retentive.opening import open_store
 from retentive.search import search
 from retentive.storage.damage import collect_damage
@@ -23,7 +24,7 @@ from retentive.store import validate
 from retentive.store.active_model import CLOSING_BATCHES, complete_own_writes, with_active_model
 from retentive.store.scope import View, make_scope, resolve_namespaces
 from retentive.store.validate import UNSET
-from retentive.store.views import make_bounds, mutates, require_readable, restrict_store
+from retentive.store.views import changes, make_bounds, mutates, require_readable, restrict_store
 from retentive.transfer import leftover_files
 
 if TYPE_CHECKING:
@@ -36,8 +37,10 @@ if TYPE_CHECKING:
     from retentive.files.verbs import Files
     from retentive.maintenance.integrity import Integrity
     from retentive.maintenance.models import Models
+    from retentive.maintenance.scale import Scale
     from retentive.maintenance.tokens import Tokens
     from retentive.memories.expectations import Expectations
+    from retentive.memories.injections import Injections
     from retentive.memories.notes import Notes
     from retentive.memories.proposals import Proposals
     from retentive.model import (
@@ -105,6 +108,12 @@ class Retentive(MaintenanceVerbs):
         return Proposals(self._store)
 
     @cached_property
+    def injections(self) -> Injections:
+        from retentive.memories.injections import Injections
+
+        return Injections(self._store)
+
+    @cached_property
     def profile(self) -> ProfileVerbs:
         from retentive.records.profile import ProfileVerbs
 
@@ -139,6 +148,12 @@ class Retentive(MaintenanceVerbs):
         from retentive.maintenance.integrity import Integrity
 
         return Integrity(self._store)
+
+    @cached_property
+    def scale(self) -> Scale:
+        from retentive.maintenance.scale import Scale
+
+        return Scale(self._store)
 
     @cached_property
     def models(self) -> Models:
@@ -234,7 +249,7 @@ class Retentive(MaintenanceVerbs):
         within = make_bounds(namespaces, subtree=subtree, read_only=read_only, also_read=also_read)
         return type(self)(restrict_store(self._store, within))
 
-    @mutates
+    @changes
     def add(self, text: str, vector: Any = None, *, actor: str = "user", **options: Unpack[MemoryOptions]) -> AddResult:
         """Keep one memory, durable and searchable on return.
 
@@ -272,9 +287,11 @@ class Retentive(MaintenanceVerbs):
         mode: str = Mode.HYBRID,
         fusion: str | None = None,
         vector_weight: float | None = None,
+        rrf_k: int | None = None,
         min_similarity: float | None = None,
         min_relevance: float | None = None,
         namespaces: Sequence[str] = (),
+        scope: str = Reach.ALL,
         include: str | Sequence[str] = (),
         ignored: bool = False,
         now: TimeInput | None = None,
@@ -286,31 +303,69 @@ class Retentive(MaintenanceVerbs):
         `limit=None` gives all that is relevant enough (`min_relevance`, by default the setting of that name; or
         `min_similarity`, a cosine) instead of the best ten. `namespaces` adds others to look in: names, or prefixes
         such as `work/*`. `include` chooses what is searched, by default all: memories, events, files, profile,
-        contacts, projects, skills. Contacts of type `ignored` are left out, unless
-        `ignored=True`. Filters: session, kind, tags, source, status,
-        min_importance, min_confidence, since, until. With a session, its own memories are seen beside the global ones,
-        and of events only its own. `as_of` asks for what was true at a moment, `known_at` for what the store held to
-        be true. Words such as "last week" count from `now`, if it is given. Messages in
-        which one person says the same are one hit, unless `fold_copies=False`. Each hit says why it is there.
+        contacts, projects, skills. Contacts of type `ignored` are left out, unless `ignored=True`. Filters: session,
+        kind, tags, source, status, min_importance, min_confidence, since, until. With a session, its own memories are
+        seen beside the global ones, and of events only its own; with `scope="session"` nothing else is seen. `as_of`
+        asks for what was true at a moment, `known_at` for what the store held to be true. Words such as "last week"
+        count from `now`, if it is given. `rrf_k` is for `fusion="rrf"`, by default the setting. Messages in which one
+        person says the same are one hit, unless `fold_copies=False`. Each hit says why it is there.
         """
         validate.reject_unknown(filters, View, "search")
         settings = self._store.config
         asked = Query(
             text=validate.clean_question(query),
             scope=make_scope(
-                resolve_namespaces(self._store, namespaces), include=include, ignored=ignored, now=now, **filters
+                resolve_namespaces(self._store, namespaces),
+                reach=scope,
+                include=include,
+                ignored=ignored,
+                now=now,
+                **filters,
             ),
             vector=vector,
             limit=None if limit is None else validate.positive_int(limit),
             mode=validate.parse_choice(Mode, mode, "mode"),
             fusion=validate.parse_choice(Fusion, fusion or settings.fusion, "fusion"),
             vector_weight=validate.parse_fraction(vector_weight, "vector_weight", settings.vector_weight),
-            rrf_k=settings.rrf_k,
+            rrf_k=settings.rrf_k if rrf_k is None else validate.positive_int(rrf_k, "rrf_k", MAX_RRF_K),
             fold_copies=bool(fold_copies),
             min_similarity=validate.parse_fraction(min_similarity, "min_similarity", None),
             min_relevance=validate.parse_fraction(min_relevance, "min_relevance", None),
         )
         return search.search(with_active_model(self._store), asked)
+
+    def search_for_prompt(
+        self,
+        prompt: str,
+        limit: int = 3,
+        *,
+        vector: Any = None,
+        mode: str = Mode.HYBRID,
+        min_similarity: float | None = None,
+        min_relevance: float | None = None,
+        namespaces: Sequence[str] = (),
+    ) -> Results:
+        """Find the few memories that a model needs with a prompt, the likeliest to help first; often there are none.
+
+        Unlike `search`, it drops what only shares a common name with the prompt, and prompts that no memory bears on
+        get nothing. The access log has it only if the caller
+        says that it was shown (`injections.log_shown`).
+        """
+        from retentive.search import prompt_memories
+
+        asked = Query(
+            text=validate.clean_question(prompt),
+            scope=make_scope(resolve_namespaces(self._store, namespaces), include="memories", ignored=False, now=None),
+            vector=vector,
+            limit=validate.positive_int(limit),
+            mode=validate.parse_choice(Mode, mode, "mode"),
+            fusion=Fusion(self._store.config.fusion),
+            vector_weight=self._store.config.vector_weight,
+            rrf_k=self._store.config.rrf_k,
+            min_similarity=validate.parse_fraction(min_similarity, "min_similarity", None),
+            min_relevance=validate.parse_fraction(min_relevance, "min_relevance", None),
+        )
+        return prompt_memories.search_for_prompt(with_active_model(self._store), asked)
 
     def search_conversations(self, query: str = "", limit: int | None = 10, **options: Any) -> Results:
         """Find what was said: `search` among events only, with the same options."""
@@ -323,6 +378,7 @@ class Retentive(MaintenanceVerbs):
         budget: int = 2000,
         recent: int = 10,
         *,
+        top_k: int | None = None,
         min_similarity: float | None = None,
         min_relevance: float | None = None,
         namespaces: Sequence[str] = (),
@@ -334,8 +390,9 @@ class Retentive(MaintenanceVerbs):
     ) -> Context:
         """Build the text that a model should read before it answers, in at most `budget` tokens.
 
-        The session's summary, the memories and the excerpts of conversations that bear on the question, the newest
-        messages, in this order. Memories of importance 9 and 10 are always among them. `recent=0` leaves the messages
+        It has the profile, the session's summary, relevant memories, excerpts of conversations and the newest
+        messages, in this order. Memories of importance 9 and 10 are always among them. At most `top_k` others are, 40
+        if not given. Without a question and a session they are the most recent ones. `recent=0` leaves the messages
         out; otherwise there are the newest `recent`, and older ones, back to the summary, as far as the other parts
         leave room. `shares` says how much of the budget each may take before what is left is shared out:
         `{"summary": 0.2, "memories": 0.35, "excerpts": 0.15, "recent": 0.3}` if not set otherwise. `counter` counts
@@ -344,8 +401,6 @@ class Retentive(MaintenanceVerbs):
         """
         from retentive.context import build as contexts
 
-        if not validate.clean_question(query).strip() and session is None:
-            raise Invalid("a context needs a question or a session", "Give the words that a model is asked.")
         asked = contexts.ContextRequest(
             text=validate.clean_question(query),
             scope=make_scope(
@@ -353,6 +408,7 @@ class Retentive(MaintenanceVerbs):
             ),
             budget=validate.parse_budget(budget),
             recent=validate.parse_sequence(recent, "recent"),
+            top_k=contexts.MAX_MEMORIES if top_k is None else validate.positive_int(top_k, "top_k"),
             min_similarity=validate.parse_fraction(min_similarity, "min_similarity", None),
             min_relevance=validate.parse_fraction(min_relevance, "min_relevance", None),
             shares=contexts.parse_shares(self._store, shares),
@@ -363,6 +419,16 @@ class Retentive(MaintenanceVerbs):
     def get(self, id: str) -> Memory:
         """One memory by its id, whatever its status."""
         return edit.get(self._store, id)
+
+    def find_id(self, part: str, of: str = "memory") -> str:
+        """The only id that begins or ends with a part of at least 4 characters. Anything else is returned as it is.
+
+        `of` is memory, note, proposal, expectation, file, token, contact, project or skill. `Invalid` lists the
+        candidates if there are several.
+        """
+        from retentive.store.find_id import find_id
+
+        return find_id(self._store, validate.require_text(part, "part"), of)
 
     def list(self, limit: int = 50, after: str | None = None, **filters: Unpack[View]) -> Page[Memory]:
         """A page of memories, newest first. `after` is the `next` of the page before; filters are those of `search`."""

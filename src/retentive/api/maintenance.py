@@ -11,7 +11,7 @@ from retentive.model import ImportTrust, Query
 from retentive.search import search
 from retentive.store import validate
 from retentive.store.active_model import with_active_model
-from retentive.store.scope import make_scope, resolve_namespaces
+from retentive.store.scope import Filters, make_scope, resolve_namespaces
 from retentive.store.vectors import EMBED_BATCH_SIZE, REEMBED_BATCH_SIZE
 from retentive.store.views import mutates, whole_store
 
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         RepairResult,
         RestoreResult,
         SpaceFigures,
+        TimelineDay,
     )
     from retentive.storage import Finding
     from retentive.store import OpenStore
@@ -109,6 +110,7 @@ class MaintenanceVerbs:
         format: str | None = None,
         *,
         trust: str = ImportTrust.STATED,
+        into: str | None = None,
         dry_run: bool = False,
         progress: Callable[[int, int | None], None] | None = None,
         **options: Unpack[ImportOptions],
@@ -124,10 +126,15 @@ class MaintenanceVerbs:
         What the user said here is neither ended nor changed by it: what would is proposed. `trust="user"` vouches for
         the file, so that it counts as the user's own word; `trust="import"` has nothing in an export count for more
         than an import, whatever it says.
+
+        An export is restored to the namespace it came from; `into` names another one, if it is of one namespace alone.
         """
         from retentive.transfer.import_memories import import_memories  # the readers take 25 ms to load
 
-        return import_memories(self._store, path, format, options, trust=trust, dry_run=dry_run, progress=progress)
+        target = None if into is None else validate.require_namespace(into)
+        return import_memories(
+            self._store, path, format, options, trust=trust, into=target, dry_run=dry_run, progress=progress
+        )
 
     def export(
         self,
@@ -214,6 +221,19 @@ class MaintenanceVerbs:
         from retentive.maintenance import stats as report
 
         return report.collect_stats(with_active_model(self._store))
+
+    def timeline(self, days: int = 14, **filters: Unpack[Filters]) -> Sequence[TimelineDay]:
+        """What happened on each of the last days, the newest first: memories made, replaced, forgotten; messages.
+
+        The filters are those of `search` and choose memories, of any status unless one is given. Of messages, only
+        `session` chooses.
+        """
+        from retentive.maintenance import timeline
+
+        validate.reject_unknown(filters, Filters, "timeline")
+        filters.setdefault("status", ())
+        scope = make_scope([self._store.namespace], **filters)
+        return timeline.make_timeline(self._store, scope, validate.positive_int(days, "days"))
 
     def health(self) -> dict[str, Any]:
         """Does the store answer, and is the model there? Quick, and loads nothing: for a server that is watched."""

@@ -7,19 +7,47 @@ from typing import IO, Any
 
 from retentive.errors import Invalid
 from retentive.fs.regular_files import read_regular, too_large
+from retentive.surface.field import Field
+from retentive.surface.memory import FILTERS, PAST
+from retentive.surface.options import EVERYWHERE
+from retentive.surface.verb import Verb
 
-FILTER_OPTIONS = ("session", "kind", "tags", "source", "status", "min_importance", "min_confidence", "since", "until")
-PAST_OPTIONS = ("as_of", "known_at")
+FILTER_OPTIONS = tuple(field.name for field in FILTERS)
+PAST_OPTIONS = tuple(field.name for field in PAST)
 MAX_INPUT_BYTES = 200_000_000  # of a text or a document; memories, messages and records must be much shorter
+
+
+class Arguments:
+    """What was typed, by the names of the fields. What was not given has the default of its declaration."""
+
+    def __init__(self, verb: Verb, given: dict[str, Any]) -> None:
+        self.run = verb.name
+        self.verb = verb
+        self.given = given
+        self._defaults = {each.name: _find_default(each) for each in (*EVERYWHERE, *verb.fields)}
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self.given:
+            return self.given[name]
+        try:
+            return self._defaults[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+
+def _find_default(field: Field) -> Any:
+    if field.type == "flag":
+        return False
+    return [] if field.many and field.default is None else field.default
 
 
 def pick_options(arguments: Any, names: Iterable[str]) -> dict[str, Any]:
     """Return those of the options that were given, by their names."""
-    return {name: getattr(arguments, name) for name in names if hasattr(arguments, name)}
+    return {name: arguments.given[name] for name in names if name in arguments.given}
 
 
 def is_json(arguments: Any) -> bool:
-    return getattr(arguments, "json", False)
+    return bool(arguments.json)
 
 
 def read_text(argument: str | None, what: str) -> str:

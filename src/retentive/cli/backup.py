@@ -14,14 +14,17 @@ from retentive.model import Backup, RestoreResult
 
 
 def _create(memory: Retentive, arguments: Any) -> int:
-    made = memory.backup(
-        arguments.target, keep=arguments.keep, overwrite=arguments.force, progress=output.make_stage_progress()
-    )
+    with output.show_progress("copying") as progress:
+        made = memory.backup(
+            arguments.target, keep=arguments.keep, overwrite=arguments.force, progress=progress.report_stage
+        )
     return _print_backup(arguments, made)
 
 
 def _verify(arguments: Any) -> int:
-    return _print_backup(arguments, Retentive.verify_backup(arguments.file, output.make_stage_progress()))
+    with output.show_progress("checking") as progress:
+        verified = Retentive.verify_backup(arguments.file, progress.report_stage)
+    return _print_backup(arguments, verified)
 
 
 def _print_backup(arguments: Any, backup: Backup) -> int:
@@ -58,16 +61,16 @@ def _restore(arguments: Any) -> int:
 
 def _run_restore(arguments: Any, *, dry_run: bool) -> RestoreResult:
     settings = pick_options(arguments, ("namespace", "embedder"))
-    target = getattr(arguments, "db", None)
-    return Retentive.restore_backup(
-        arguments.file, target, dry_run=dry_run, progress=output.make_stage_progress(), **settings
-    )
+    with output.show_progress("checking") as progress:
+        return Retentive.restore_backup(
+            arguments.file, arguments.db, dry_run=dry_run, progress=progress.report_stage, **settings
+        )
 
 
 def _confirm_restore(result: RestoreResult) -> bool:
     content = _describe_content(result.backup)
     other = "" if result.same_store else " It is a backup of another store."
-    question = f"Replace {result.path} by a backup with {content}?{other} A copy of the present store is kept."
+    question = f"Replace {result.path} with a backup of {content}?{other} A copy of the present store will be kept."
     return confirm(output.sanitise(question), f"this would replace {result.path}")
 
 
@@ -80,12 +83,13 @@ def _print_restore(result: RestoreResult) -> None:
     if result.kept:
         output.print_line(f"copy of the store before: {result.kept}")
     if result.returned:
-        notes.append(f"purged since, and back: {', '.join(result.returned)}. Purge them again.")
+        notes.append(f"purged since, and now restored: {', '.join(result.returned)}. Purge them again.")
     output.print_notes(notes)
 
 
 def _compact(memory: Retentive, arguments: Any) -> int:
-    done = memory.compact(output.make_stage_progress())
+    with output.show_progress("compacting") as progress:
+        done = memory.compact(progress.report_stage)
     if is_json(arguments):
         output.print_json(serialize.compact_result(done))
     else:
@@ -97,11 +101,17 @@ def _compact(memory: Retentive, arguments: Any) -> int:
 
 def require_store(arguments: Any) -> None:
     """Refuse a store that does not exist: opening it would create it, and hide a mistyped name."""
-    where = config.resolve(pick_options(arguments, ("db",)))["db"].value
-    if "://" not in where and where != ":memory:":
-        require_regular(parse_path(where))
-    if "://" not in where and where != ":memory:" and not parse_path(where).is_file():
-        raise NotFound(f"there is no store at {where}", "Name it with --db or RETENTIVE_DB.")
+    if where := find_missing_store(arguments):
+        raise NotFound(f"there is no store at {where}", "Set it with --db or RETENTIVE_DB.")
+
+
+def find_missing_store(arguments: Any) -> str | None:
+    """Return the path of the configured store if it is a file that does not exist."""
+    where = str(config.resolve(pick_options(arguments, ("db",)))["db"].value)
+    if "://" in where or where == ":memory:":
+        return None
+    require_regular(parse_path(where))
+    return None if parse_path(where).is_file() else where
 
 
 WITHOUT_STORE: dict[str, Callable[[Any], int]] = {"backup verify": _verify, "backup restore": _restore}

@@ -55,7 +55,7 @@ def _build_command(arguments: Any, client: clients.McpClient, environment: clien
     """Build the command for the client, with the options that were given here."""
     from retentive.store.validate import require_namespace
 
-    namespace = getattr(arguments, "namespace", client.namespace)
+    namespace = arguments.given.get("namespace", client.namespace)
     for name in (*([] if namespace == AUTO else [namespace]), *arguments.also):
         require_namespace(name.removesuffix("/*"))
     db = _find_db(arguments, environment)
@@ -73,7 +73,7 @@ def _find_db(arguments: Any, environment: clients.Environment) -> str | None:
     The client may not have that variable. An address in it is left out, because it may have a password.
     """
     variable = environment.variables.get("RETENTIVE_DB", "")
-    db: str | None = getattr(arguments, "db", None) or (variable if "://" not in variable else None)
+    db: str | None = arguments.db or (variable if "://" not in variable else None)
     return entry.resolve_store(db, environment.folder) if db else None
 
 

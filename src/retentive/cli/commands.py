@@ -1,6 +1,6 @@
 """Run the commands: each calls the library and prints the answer."""
 
-import json
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,35 +15,44 @@ from retentive.cli import (
     export,
     files,
     forget,
+    hook,
     import_,
     integrity,
     learn,
     models,
     output,
+    overview,
     profile,
     records,
     reembed,
     review,
+    scale,
     serve,
     sessions,
+    settings,
     tokens,
     work,
 )
 from retentive.cli.args import FILTER_OPTIONS, PAST_OPTIONS, is_json, parse_json, pick_options, read_text
+from retentive.cli.short_ids import complete_ids
 from retentive.errors import Corrupt, Invalid
 from retentive.hints import for_terminal
 from retentive.model import HistoryEntry
 from retentive.storage.damage import collect_damage
+from retentive.surface.memory import ADD_FIELDS, CONTENT_FIELDS
 
 if TYPE_CHECKING:
     from retentive.served_namespaces import ServedNamespaces
 
-_CONTENT_OPTIONS = ("kind", "tags", "importance", "confidence", "context", "slot", "expires", "valid_from", "metadata")
+_CONTENT_OPTIONS = tuple(field.name for field in CONTENT_FIELDS)
+_ADD_OPTIONS = tuple(field.name for field in ADD_FIELDS)
 
 
 def run(arguments: Any) -> int:
     if arguments.run in _WITHOUT_STORE:
         return _WITHOUT_STORE[arguments.run](arguments)
+    if arguments.run == "dashboard" and overview.show_beginning(arguments):
+        return 0
     if arguments.run in (*backup.VERBS, *export.VERBS):
         backup.require_store(arguments)
     try:
@@ -53,6 +62,7 @@ def run(arguments: Any) -> int:
             raise
         return _salvage(arguments)
     with opened as memory, collect_damage() as damage:
+        complete_ids(memory, arguments)
         code = _VERBS[arguments.run](memory, arguments)
         output.print_notes(damage.notes())
         return code
@@ -73,7 +83,20 @@ def _open(arguments: Any) -> Retentive:
         settings["person"] = served.person
     if arguments.run == "work":  # it does the background work of a server
         settings["daily_log"] = config.resolve_daily_log(config.load(**settings))
-    return Retentive.open(settings.pop("db", None), **settings)
+    memory = Retentive.open(settings.pop("db", None), **settings)
+    if served.earlier:
+        _read_earlier_name(memory, served, arguments)
+    return memory
+
+
+def _read_earlier_name(memory: Retentive, served: "ServedNamespaces", arguments: Any) -> None:
+    """Let searches and contexts read what was saved under the project's earlier name; say so until it has a new one."""
+    known = memory.namespaces()
+    served = served.keep_earlier_if_in(known)
+    if served.earlier and hasattr(arguments, "also"):
+        arguments.also = [*arguments.also, *served.also_read]
+    if served.earlier and served.namespace not in known:
+        output.print_hint(output.describe_earlier_name(served))
 
 
 def _find_namespaces(settings: Mapping[str, Any]) -> "ServedNamespaces":
@@ -93,19 +116,19 @@ def _pick_content_options(arguments: Any, names: Iterable[str]) -> dict[str, Any
 
 def _add(memory: Retentive, arguments: Any) -> int:
     text = read_text(arguments.text, "text")
-    options = _pick_content_options(arguments, (*_CONTENT_OPTIONS, "session", "source", "replaces"))
+    options = _pick_content_options(arguments, _ADD_OPTIONS)
     if arguments.each_line:
         return _add_lines(memory, arguments, text, options)
     added = memory.add(text, **options)
     if is_json(arguments):
         output.print_json(serialize.add_result(added))
         return 0
-    output.print_line(f"{'kept' if added.created else 'known already:'} {added.id}")
+    output.print_line(f"{'added' if added.created else 'already known:'} {output.show_id(added.id)}")
     review.print_endings(added)
     for each in added.similar:
-        output.print_line(f"resembles {each.id} ({each.overlap:.0%}): {each.content}")
+        output.print_line(f"resembles {output.show_id(each.id)} ({each.overlap:.0%}): {each.content}")
     if added.pending:
-        output.print_line("its vector is pending: `retentive backfill` makes it")
+        output.print_line("its vector is pending; `retentive backfill` computes it")
         output.print_notes(_explain_pending(memory))
     return 0
 
@@ -113,22 +136,23 @@ def _add(memory: Retentive, arguments: Any) -> int:
 def _explain_pending(memory: Retentive) -> list[str]:
     """Say why a vector could not be made just now. Nothing to say if the embedder is switched off."""
     reason = memory.stats()["failures"].get("embed")
-    return [f"the vector could not be made: {reason}"] if reason else []
+    return [f"the vector could not be computed: {reason}"] if reason else []
 
 
 def _add_lines(memory: Retentive, arguments: Any, text: str, options: dict[str, Any]) -> int:
     lines = [line for line in text.splitlines() if line.strip()]
-    loaded = memory.add_many(lines, progress=output.make_progress(len(lines), "kept"), **options)
+    with output.show_progress("adding", "memories", len(lines)) as progress:
+        loaded = memory.add_many(lines, progress=progress.report, **options)
     if is_json(arguments):
         output.print_json({"ids": loaded.ids, "created": loaded.created, "repeated": loaded.repeated,
                       "superseded": loaded.superseded, "pending": loaded.pending,
                       "refusals": [each._asdict() for each in loaded.refusals]})  # fmt: skip
     else:
         output.print_line(
-            f"kept: {loaded.created}, known already: {loaded.repeated}, vectors pending: {loaded.pending}"
+            f"added: {loaded.created}, already known: {loaded.repeated}, vectors pending: {loaded.pending}"
         )
         output.print_refusals(loaded.refusals)
-    return 0
+    return output.PARTLY_DONE_EXIT_CODE if loaded.refusals else 0
 
 
 def _search(memory: Retentive, arguments: Any) -> int:
@@ -141,7 +165,7 @@ def _search(memory: Retentive, arguments: Any) -> int:
         min_relevance=arguments.min_relevance,
         namespaces=arguments.also,
         ignored=arguments.ignored,
-        **pick_options(arguments, (*FILTER_OPTIONS, *PAST_OPTIONS, "include", "now")),
+        **pick_options(arguments, (*FILTER_OPTIONS, *PAST_OPTIONS, "include", "now", "scope", "rrf_k")),
     )
     if is_json(arguments):
         output.print_json(serialize.results(found))
@@ -167,7 +191,7 @@ def _list(memory: Retentive, arguments: Any) -> int:
     output.print_memories(page)
     output.print_notes(page.notes)
     if page.next:
-        output.print_hint(f"more: retentive list --after {page.next}")
+        output.print_hint(f"more: retentive list --after {output.show_id(page.next)}")
     return 0
 
 
@@ -179,7 +203,7 @@ def _update(memory: Retentive, arguments: Any) -> int:
     if is_json(arguments):
         output.print_json(serialize.memory(changed))
     else:
-        output.print_line(f"updated {changed.id}")
+        output.print_line(f"updated {output.show_id(changed.id)}")
     return 0
 
 
@@ -192,7 +216,7 @@ def _restore(memory: Retentive, arguments: Any) -> int:
         output.print_json({"memories": [serialize.memory(each) for each in changed]})
     else:
         for each in changed:
-            output.print_line(f"{each.status} {each.id}")
+            output.print_line(f"{each.status} {output.show_id(each.id)}  {each.content}")
     return 0
 
 
@@ -200,9 +224,14 @@ def _history(memory: Retentive, arguments: Any) -> int:
     changes = memory.history(arguments.id)
     if is_json(arguments):
         output.print_json({"id": arguments.id, "changes": [serialize.history_entry(each) for each in changes]})
+    elif sys.stdout.isatty():
+        from retentive.cli.draw.console import draw
+        from retentive.cli.draw.stories import make_history
+
+        present = serialize.memory(memory.why(arguments.id).memory)
+        draw(make_history(changes, present, has_colour=config.wants_colour(is_terminal=True)))
     else:
-        rows = [_build_history_row(each) for each in changes]
-        output.print_table(("when", "what", "who", "why", "before"), rows)
+        output.print_table((), [_build_history_row(each) for each in changes])
     return 0
 
 
@@ -211,56 +240,23 @@ def _build_history_row(each: HistoryEntry) -> tuple[Any, ...]:
     return f"{each.at:%Y-%m-%d %H:%M:%S}", each.action, each.actor, for_terminal(each.reason or ""), before
 
 
-def _stats(memory: Retentive, arguments: Any) -> int:
-    figures = memory.stats()
-    if is_json(arguments):
-        output.print_json(figures)
-    else:
-        output.print_table(("figure", "value"), _flatten(figures))
-    return 0
-
-
-def _flatten(figures: dict[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]]:
-    for name, value in figures.items():
-        if isinstance(value, dict):
-            yield from _flatten(value, f"{prefix}{name}.")
-        else:
-            yield f"{prefix}{name}", json.dumps(value, ensure_ascii=False) if isinstance(value, list | float) else value
-
-
 def _backfill(memory: Retentive, arguments: Any) -> int:
-    filled = memory.backfill(arguments.batch, output.make_progress(None, "embedded"))
+    with output.show_progress("embedding", "texts") as progress:
+        filled = memory.backfill(arguments.batch, progress.report)
     if is_json(arguments):
         output.print_json({"done": filled.done, "remaining": filled.remaining})
     else:
-        output.print_line(f"vectors made: {filled.done}, remaining: {filled.remaining}")
-    return 0
-
-
-def _config(arguments: Any) -> int:
-    found = config.mask_secrets(config.resolve(pick_options(arguments, ("db", "namespace", "embedder"))))
-    if is_json(arguments):
-        output.print_json({name: {"value": value.value, "origin": value.origin} for name, value in found.items()})
-    else:
-        output.print_table(
-            ("setting", "value", "from"), [(name, value.value, value.origin) for name, value in found.items()]
-        )
+        output.print_line(f"vectors computed: {filled.done}, remaining: {filled.remaining}")
     return 0
 
 
 def _migrate(arguments: Any) -> int:
-    tell = output.make_progress(None, "rows")
-    rows: dict[str, int] = {}
-
-    def progress(table: str, done: int) -> None:
-        rows[table] = done
-        tell(sum(rows.values()))
-
-    moved = Retentive.migrate(arguments.source, arguments.target, progress)
+    with output.show_progress("copying", "rows") as progress:
+        moved = Retentive.migrate(arguments.source, arguments.target, progress.report_stage)
     if is_json(arguments):
         output.print_json({"moved": [each._asdict() for each in moved]})
     else:
-        output.print_table(("table", "rows", "checksum of both sides"), moved)
+        output.print_table(("table", "rows", "checksum of both"), moved)
     return 0
 
 
@@ -279,19 +275,6 @@ def _demo(arguments: Any) -> int:
     return 0
 
 
-def _completion(arguments: Any) -> int:
-    import shtab
-
-    from retentive.cli.parser import build_parser
-
-    script = shtab.complete(build_parser(), shell=arguments.shell)
-    if is_json(arguments):
-        output.print_json({"shell": arguments.shell, "script": script})
-    else:
-        output.print_line(script)
-    return 0
-
-
 def _run_client_command(arguments: Any) -> int:
     from retentive.cli import clients
 
@@ -299,12 +282,11 @@ def _run_client_command(arguments: Any) -> int:
 
 
 _WITHOUT_STORE: dict[str, Callable[[Any], int]] = {
-    "config": _config,
     "demo": _demo,
-    "completion": _completion,
     "migrate": _migrate,
     **backup.WITHOUT_STORE,
     **models.WITHOUT_STORE,
+    **settings.WITHOUT_STORE,
     **serve.VERBS,
     "install": _run_client_command,
     "uninstall": _run_client_command,
@@ -318,7 +300,6 @@ _VERBS: dict[str, Callable[[Retentive, Any], int]] = {
     "update": _update,
     "restore": _restore,
     "history": _history,
-    "stats": _stats,
     "backfill": _backfill,
     **tokens.VERBS,
     **backup.VERBS,
@@ -327,12 +308,15 @@ _VERBS: dict[str, Callable[[Retentive, Any], int]] = {
     **export.VERBS,
     **files.VERBS,
     **forget.VERBS,
+    **hook.VERBS,
     **integrity.VERBS,
     **learn.VERBS,
+    **overview.VERBS,
     **profile.VERBS,
     **records.VERBS,
     **reembed.VERBS,
     **review.VERBS,
+    **scale.VERBS,
     **consolidate.VERBS,
     **import_.VERBS,
     **sessions.VERBS,

@@ -17,13 +17,13 @@ from retentive.model import ConsolidatedGroup, Consolidation
 def _consolidate(memory: Retentive, arguments: Any) -> int:
     if arguments.undo is not None:
         return _undo(memory, arguments)
-    show_scanned = output.make_progress(None, "memories read")
-    done = memory.consolidate(
-        older_than=arguments.older_than,
-        limit=arguments.limit,
-        dry_run=arguments.dry_run,
-        progress=lambda scanned, _: show_scanned(scanned),
-    )
+    with output.show_progress("comparing", "memories") as progress:
+        done = memory.consolidate(
+            older_than=arguments.older_than,
+            limit=arguments.limit,
+            dry_run=arguments.dry_run,
+            progress=lambda scanned, _: progress.report(scanned),
+        )
     if sys.stderr.isatty():
         sys.stderr.write("\n")
     if is_json(arguments):
@@ -52,12 +52,12 @@ def _print_consolidation(done: Consolidation) -> None:
 
 
 def _print_group(each: ConsolidatedGroup, *, is_done: bool) -> None:
-    head = each.id if each.id and is_done else "would be made"
+    head = output.show_id(each.id) if each.id and is_done else "would be created"
     output.print_line(f"{each.rule}  {head}")
     for text in each.text.splitlines():
         output.print_line(f"  = {text}")
     for cited in each.cited:
-        output.print_line(f"    {cited.time:%Y-%m-%d}  {cited.id}  {cited.content}")
+        output.print_line(f"    {cited.time:%Y-%m-%d}  {output.show_id(cited.id)}  {cited.content}")
 
 
 def _undo(memory: Retentive, arguments: Any) -> int:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from retentive import serialize
 from retentive.api import Retentive
 from retentive.cli import output
+from retentive.cli.describe_hit import explain_score
 from retentive.model import Context, Results
 
 T = TypeVar("T")
@@ -51,14 +52,14 @@ class _Demo:
         self.run_timed("loaded the embedding model", lambda: memory.search("warm up"))
         self._print_heading("Remember")
         for item in _MEMORIES:
-            self.run_timed(f"kept: {item['text']}", partial(memory.add, **item))
+            self.run_timed(f"added: {item['text']}", partial(memory.add, **item))
 
         self._print_heading(f"Ask: {_QUESTION}")
         self._print_answer("before", self.run_timed("searched", lambda: memory.search(_QUESTION, limit=3)))
 
         self._print_heading("Correct it")
         added = self.run_timed(
-            f"kept: {_CORRECTION}", lambda: memory.add(_CORRECTION, kind="personal", slot="user.dog.name")
+            f"added: {_CORRECTION}", lambda: memory.add(_CORRECTION, kind="personal", slot="user.dog.name")
         )
         self._print(f"   replaced: {added.replaced[0].content}")
 
@@ -72,7 +73,7 @@ class _Demo:
         self._print_heading(f"The context for a model asked on Tuesday: {_TUESDAY_QUESTION}")
         memory.sessions.append("tuesday", "user", _TUESDAY_QUESTION)
         self._print_context(
-            self.run_timed("made", lambda: memory.context(_TUESDAY_QUESTION, session="tuesday", budget=400))
+            self.run_timed("built", lambda: memory.context(_TUESDAY_QUESTION, session="tuesday", budget=400))
         )
 
     def run_timed(self, what: str, action: Callable[[], T]) -> T:
@@ -89,8 +90,8 @@ class _Demo:
     def _print_answer(self, name: str, found: Results) -> None:
         self.record[name] = serialize.results(found)
         for hit in found:
-            self._print(f"   {output.paint(f'{hit.score:.2f}', 'green')}  {hit.content}")
-        self._print(output.paint(f"   why the first: {output.explain_score(found[0])}", "dim"))
+            self._print(f"   {output.paint(f'{hit.relevance:.2f}', 'green')}  {hit.content}")
+        self._print(output.paint(f"   why the first: {explain_score(found[0])}", "dim"))
 
     def _print_context(self, made: Context) -> None:
         self.record["context"] = made.text

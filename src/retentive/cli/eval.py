@@ -90,20 +90,24 @@ def _limit_questions(trials: Sequence[Trial], limit: int | None) -> list[Trial]:
 def store_trials(memory: Retentive, trials: Sequence[Trial]) -> None:
     """Store each collection in its own namespace. One that is there from an earlier run is not stored again."""
     total, done = sum(len(each.memories) + len(each.messages) for each in trials), 0
-    progress = output.make_progress(total, "stored")
-    for trial in trials:
-        own = memory.in_namespace(_namespace(trial))
-        if trial.memories and not own.list(1):
-            own.add_many([{"text": each.text, **each.options} for each in trial.memories])
-        known = {session.id: session.events for session in own.sessions.list(1000)}
-        for session, group in groupby(sorted(trial.messages, key=lambda each: each.session), lambda each: each.session):
-            messages = [*group]
-            if known.get(session, len(messages)) != len(messages):
-                raise Invalid(f"the store of --keep has another session {session!r}", "Give --keep a new file.")
-            if session not in known:
-                own.sessions.append_many(session, map(_build_message, messages))
-        done += len(trial.memories) + len(trial.messages)
-        progress(done)
+    with output.show_progress("storing", "texts", total) as progress:
+        for trial in trials:
+            progress.show_name(trial.name)
+            _store_trial(memory.in_namespace(_namespace(trial)), trial)
+            done += len(trial.memories) + len(trial.messages)
+            progress.report(done)
+
+
+def _store_trial(own: Retentive, trial: Trial) -> None:
+    if trial.memories and not own.list(1):
+        own.add_many([{"text": each.text, **each.options} for each in trial.memories])
+    known = {session.id: session.events for session in own.sessions.list(1000)}
+    for session, group in groupby(sorted(trial.messages, key=lambda each: each.session), lambda each: each.session):
+        messages = [*group]
+        if known.get(session, len(messages)) != len(messages):
+            raise Invalid(f"the store of --keep has another session {session!r}", "Give --keep a new file.")
+        if session not in known:
+            own.sessions.append_many(session, map(_build_message, messages))
 
 
 def _namespace(trial: Trial) -> str:

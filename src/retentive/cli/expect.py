@@ -26,7 +26,7 @@ def _add(memory: Retentive, arguments: Any) -> int:
     if is_json(arguments):
         output.print_json(serialize.expectation(made))
     else:
-        output.print_line(f"expected {made.id}")
+        output.print_line(f"added {output.show_id(made.id)}")
     return 0
 
 
@@ -40,13 +40,14 @@ def _list(memory: Retentive, arguments: Any) -> int:
 
 
 def _build_row(each: Expectation) -> tuple[Any, ...]:
-    return each.id, each.question, each.session, _describe_expected(each)
+    return output.show_id(each.id), each.question, each.session, _describe_expected(each)
 
 
 def _describe_expected(each: Expectation) -> str:
     if each.nothing:
         return "nothing"
-    named = [*(f"finds {id}" for id in each.finds), *(f"not {id}" for id in each.absent)]
+    named = [f"finds {output.show_id(id)}" for id in each.finds]
+    named += [f"not {output.show_id(id)}" for id in each.absent]
     return f"among the first {each.within}: {', '.join(named)}"
 
 
@@ -56,7 +57,7 @@ def _remove(memory: Retentive, arguments: Any) -> int:
         output.print_json({"expectations": [serialize.expectation(each) for each in gone]})
     else:
         for each in gone:
-            output.print_line(f"removed {each.id}")
+            output.print_line(f"removed {output.show_id(each.id)}")
     return 0
 
 
@@ -67,13 +68,14 @@ def _require_known(memory: Retentive, ids: list[str]) -> list[str]:
 
 
 def _run(memory: Retentive, arguments: Any) -> int:
-    done = memory.expectations.run(
-        mode=arguments.mode,
-        fusion=arguments.fusion,
-        vector_weight=arguments.vector_weight,
-        min_similarity=arguments.min_similarity,
-        progress=output.make_progress(None, "asked"),
-    )
+    with output.show_progress("asking", "questions") as progress:
+        done = memory.expectations.run(
+            mode=arguments.mode,
+            fusion=arguments.fusion,
+            vector_weight=arguments.vector_weight,
+            min_similarity=arguments.min_similarity,
+            progress=progress.report,
+        )
     if is_json(arguments):
         output.print_json(serialize.expectation_results(done))
     else:
@@ -87,9 +89,8 @@ def _run(memory: Retentive, arguments: Any) -> int:
 def _print_result(each: ExpectationResult) -> None:
     """Print a result, the same on a terminal and in a pipe: it is often read in logs."""
     mark = output.paint("ok ", "green") if each.passed else output.paint("BAD", "red")
-    output.print_raw(
-        f"{mark}  {output.sanitise(each.expectation.question)}  {output.paint(each.expectation.id, 'dim')}"
-    )
+    id = output.paint(output.show_id(each.expectation.id), "dim")
+    output.print_raw(f"{mark}  {output.sanitise(each.expectation.question)}  {id}")
     for text in _iterate_reasons(each):
         output.print_line(f"       {text}")
     if not each.passed:
@@ -108,16 +109,16 @@ def _iterate_reasons(each: ExpectationResult) -> Iterator[str]:
         if not expected.passed:
             yield f"{_explain_failure(expected, within)}{_quote_memory(expected)}"
         if expected.note:
-            yield f"{expected.id}: {expected.note}"
+            yield f"{output.show_id(expected.id)}: {expected.note}"
 
 
 def _explain_failure(expected: ExpectedMemory, within: int) -> str:
     if not expected.wanted:
-        return f"expected not among the first {within}, but at rank {expected.rank}: {expected.id}"
+        return f"expected not among the first {within}, but at rank {expected.rank}: {output.show_id(expected.id)}"
     if expected.memory is None:
-        return f"expected among the first {within}: {expected.id}"
+        return f"expected among the first {within}: {output.show_id(expected.id)}"
     where = f"at rank {expected.rank}" if expected.rank else "not found"
-    return f"expected among the first {within}, but {where}: {expected.memory.id}"
+    return f"expected among the first {within}, but {where}: {output.show_id(expected.memory.id)}"
 
 
 def _quote_memory(expected: ExpectedMemory) -> str:
@@ -125,7 +126,7 @@ def _quote_memory(expected: ExpectedMemory) -> str:
 
 
 def _format_hit(rank: int, hit: Hit) -> str:
-    return output.sanitise(f"{rank:3}  {hit.score:.2f}  {hit.id}  {_shorten(hit.excerpt)}")
+    return output.sanitise(f"{rank:3}  {hit.relevance:.2f}  {output.show_id(hit.id)}  {_shorten(hit.excerpt)}")
 
 
 def _shorten(text: str) -> str:
@@ -134,9 +135,9 @@ def _shorten(text: str) -> str:
 
 def _summarise(done: list[ExpectationResult]) -> str:
     if not done:
-        return 'no expectations yet: retentive expect "QUESTION" --finds ID'
+        return 'no recall tests yet: retentive expect "QUESTION" --finds ID'
     passed = sum(each.passed for each in done)
-    return f"{output.format_count(len(done), 'expectation')}: {passed} passed, {len(done) - passed} broken"
+    return f"{output.format_count(len(done), 'recall test')}: {passed} passed, {len(done) - passed} failed"
 
 
 VERBS: dict[str, Callable[[Retentive, Any], int]] = {

@@ -18,16 +18,17 @@ def _export(memory: Retentive, arguments: Any) -> int:
         raise Invalid("Markdown is a folder of pages", "Give the folder: retentive export --format markdown FOLDER")
     if not arguments.all_namespaces and memory.namespace not in memory.namespaces():
         hint = "Name another one with --namespace, or use --all-namespaces."
-        raise NotFound(f"nothing is kept in the namespace {memory.namespace}", hint)
-    done = memory.export(
-        sys.stdout.buffer if to_stdout else arguments.target,
-        format=arguments.format,
-        namespaces="*" if arguments.all_namespaces else None,
-        vectors=arguments.vectors,
-        without=arguments.without,
-        force=arguments.force,
-        progress=output.make_progress(None, "written"),
-    )
+        raise NotFound(f"the namespace {memory.namespace} is empty", hint)
+    with output.show_progress("exporting", "lines") as progress:
+        done = memory.export(
+            sys.stdout.buffer if to_stdout else arguments.target,
+            format=arguments.format,
+            namespaces="*" if arguments.all_namespaces else None,
+            vectors=arguments.vectors,
+            without=arguments.without,
+            force=arguments.force,
+            progress=progress.report,
+        )
     output.print_notes(done.notes)
     if to_stdout:
         sys.stdout.buffer.flush()

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
+from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -21,13 +22,15 @@ _COUNT_FIELDS = ("added", "updated", "appended", "renamed", "removed", "unchange
 
 
 def _index(memory: Retentive, arguments: Any) -> int:
-    result = memory.files.index(
-        arguments.paths,
-        **_options(arguments),
-        dry_run=arguments.dry_run,
-        progress=output.make_progress(None, "files"),
-        on_wait=_print_waiting,
-    )
+    with output.show_progress("indexing", "files") as progress:
+        result = memory.files.index(
+            arguments.paths,
+            **_options(arguments),
+            dry_run=arguments.dry_run,
+            progress=progress.report,
+            on_file=lambda path: progress.show_name(Path(path).name),
+            on_wait=lambda root: _print_waiting(progress, root),
+        )
     if is_json(arguments):
         output.print_json(serialize.index_result(result))
         return 0
@@ -72,8 +75,9 @@ def _options(arguments: Any) -> dict[str, Any]:
     return {name: getattr(arguments, name) for name in ("session", "tags", "limit_kb", "ignore")}
 
 
-def _print_waiting(root: str) -> None:
-    output.print_notes([f"another process is indexing {root}; waiting for it"])
+def _print_waiting(progress: output.Progress, root: str) -> None:
+    with progress.step_aside():
+        output.print_notes([f"another process is indexing {root}; waiting for it"])
 
 
 def summarise(result: IndexResult) -> str:
@@ -98,7 +102,7 @@ def _list(memory: Retentive, arguments: Any) -> int:
     elif found or not sys.stdout.isatty():
         output.print_table(("modified", "kind", "passages", "path"), map(_build_row, found))
         if len(found) == arguments.limit:
-            output.print_hint(f"perhaps more: retentive files list --after {found[-1].id}")
+            output.print_hint(f"there may be more: retentive files list --after {output.show_id(found[-1].id)}")
     else:
         output.print_line("nothing yet: retentive index FOLDER adds files")
     return 0

@@ -1,5 +1,6 @@
 """Forget and purge memories, and explain where a memory came from."""
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -20,11 +21,11 @@ def _forget(memory: Retentive, arguments: Any) -> int:
     if len(doomed) > 1 and not arguments.yes and not _confirm_forget(doomed):
         output.print_line("nothing was forgotten")
         return 1
-    tell = output.make_progress(len(doomed), "forgotten")
-    done = []
-    for each in doomed:
-        done.append(memory.forget(each.id, arguments.reason))
-        tell(len(done)) if len(doomed) > _MAX_LISTED else None
+    done: list[Memory] = []
+    with output.show_progress("forgetting", "memories", len(doomed)) as progress:
+        for each in doomed:
+            done.append(memory.forget(each.id, arguments.reason))
+            progress.report(len(done))
     return _print_forgotten(arguments, ForgetResult(tuple(done), done=True))
 
 
@@ -42,7 +43,7 @@ def _find_doomed(memory: Retentive, arguments: Any) -> Sequence[Memory]:
 def _confirm_forget(doomed: Sequence[Memory]) -> bool:
     many = output.format_count(len(doomed), "memory", "memories")
     question = f"Forget these {many}?"
-    listed = [f"  {each.id}  {output.sanitise(each.content[:100])}" for each in doomed[:_MAX_LISTED]]
+    listed = [f"  {output.show_id(each.id)}  {output.sanitise(each.content[:100])}" for each in doomed[:_MAX_LISTED]]
     more = [f"  ... and {len(doomed) - _MAX_LISTED} more"] if len(doomed) > _MAX_LISTED else []
     return confirm("\n".join((*listed, *more, question)), f"this would forget {many}")
 
@@ -54,8 +55,11 @@ def _print_forgotten(arguments: Any, forgotten: ForgetResult) -> int:
     if not forgotten.memories:
         output.print_line("nothing matches")
     for each in forgotten.memories:
-        content = "" if arguments.ids and forgotten.done else f"  {each.content}"
-        output.print_line(f"{each.status if forgotten.done else 'would forget'} {each.id}{content}")
+        verb = each.status if forgotten.done else "would forget"
+        output.print_line(f"{verb} {output.show_id(each.id)}  {each.content}")
+    if forgotten.done and forgotten.memories:
+        ids = " ".join(output.show_id(each.id) for each in forgotten.memories[:_MAX_LISTED])
+        output.print_hint(f"undo: retentive restore {ids}")
     return 0
 
 
@@ -66,7 +70,8 @@ def _purge(memory: Retentive, arguments: Any) -> int:
         if not arguments.yes and not _confirm_purge(doomed):
             output.print_line("nothing was purged")
             return 1
-        doomed = memory.purge(arguments.ids, **options, progress=output.make_stage_progress())
+        with output.show_progress("deleting") as progress:
+            doomed = memory.purge(arguments.ids, **options, progress=progress.report_stage)
     if is_json(arguments):
         output.print_json(serialize.purge_result(doomed))
     else:
@@ -79,7 +84,7 @@ def _confirm_purge(doomed: PurgeResult) -> bool:
 
 
 def _build_purge_rows(purged: PurgeResult, *, dry_run: bool) -> Iterator[tuple[str, str]]:
-    yield from (("would purge" if dry_run else "purged", id) for id in purged.ids)
+    yield from (("would purge" if dry_run else "purged", output.show_id(id)) for id in purged.ids)
     yield "removed" if not dry_run else "would remove", _format_counts(purged)
     yield from (("remaining", _describe_copy(each)) for each in purged.remaining)
     yield "proof", purged.proof
@@ -103,8 +108,13 @@ def _why(memory: Retentive, arguments: Any) -> int:
     provenance = memory.why(arguments.id)
     if is_json(arguments):
         output.print_json(serialize.provenance(provenance))
+    elif sys.stdout.isatty():
+        from retentive.cli.draw.console import draw
+        from retentive.cli.draw.stories import make_provenance
+
+        draw(make_provenance(provenance))
     else:
-        output.print_table(("what", "when", "which", "text"), _build_story(provenance))
+        output.print_table((), _build_story(provenance))
     return 0
 
 

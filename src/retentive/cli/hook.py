@@ -4,16 +4,24 @@ It must never disturb the user. An exit code of 2 would block the prompt, or kee
 output goes to the model. So the exit code is always 0, standard output has the whole answer or nothing, and a failure
 is one line on standard error. A timer ends the process if it takes too long. That is like a kill: nothing stored is
 lost, and the next hook continues.
+
+`retentive hook report` is for people: it says what the hooks showed, and whether it was used.
 """
 
 import os
 import sys
 import threading
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
-from retentive.cli.args import pick_options
+from retentive.cli.args import is_json, pick_options
+
+if TYPE_CHECKING:
+    from retentive.api import Retentive
+    from retentive.memories.injections import InjectionReport
 
 MAX_INPUT_BYTES = 32_000_000  # more than any prompt
+MAX_UNUSED = 10  # memories that were never used, in the table; JSON has all
 
 
 def run_guarded(arguments: Any) -> int:
@@ -76,3 +84,51 @@ def _exit_without_threads() -> None:
 
     if any(thread.name == LATE_THREAD_NAME for thread in threading.enumerate()):
         os._exit(0)
+
+
+def _report(memory: "Retentive", arguments: Any) -> int:
+    """Report what the hooks showed."""
+    from retentive.cli import output
+
+    also = [*arguments.also, *([memory.person] if memory.person else [])]
+    report = memory.injections.report(arguments.days, arguments.session, also)
+    if is_json(arguments):
+        output.print_json(
+            {
+                "sessions": [{**each._asdict(), "started": each.started.isoformat()} for each in report.sessions],
+                "unused": [each._asdict() for each in report.unused],
+            }
+        )
+        return 0
+    _print_report(report, arguments.days)
+    return 0
+
+
+def _print_report(report: "InjectionReport", days: int) -> None:
+    from retentive.cli import output
+
+    if not report.sessions:
+        output.print_line(f"nothing was shown in the last {output.format_count(days, 'day')}")
+        return
+    output.print_table(
+        ("session", "started", "prompts", "shown", "used", "tokens"),
+        (
+            (
+                each.session,
+                f"{each.started:%Y-%m-%d %H:%M}",
+                "-" if each.prompts is None else each.prompts,
+                each.injected,
+                each.used,
+                each.tokens,
+            )
+            for each in report.sessions
+        ),
+    )
+    if report.unused:
+        output.print_raw()
+        output.print_line("Shown most often and never used:")
+        rows = ((each.id, each.shown, each.content) for each in report.unused[:MAX_UNUSED])
+        output.print_table(("memory", "sessions", "content"), rows)
+
+
+VERBS: dict[str, Callable[["Retentive", Any], int]] = {"hook": _report}

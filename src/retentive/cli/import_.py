@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from retentive import serialize
@@ -12,38 +13,42 @@ from retentive.model import ImportMemoriesResult
 
 
 def _import(memory: Retentive, arguments: Any) -> int:
-    done = memory.import_memories(
-        open_source(arguments.path, "memories"),
-        arguments.format,
-        trust=arguments.trust,
-        dry_run=arguments.dry_run,
-        progress=_progress(),
-        **pick_options(arguments, ("session", "tags")),
-    )
+    source = open_source(arguments.path, "memories")
+    with output.show_progress("importing", "entries") as progress:
+        progress.show_name(Path(arguments.path).name)
+        done = memory.import_memories(
+            source,
+            arguments.format,
+            trust=arguments.trust,
+            into=arguments.into,
+            dry_run=arguments.dry_run,
+            progress=_make_reporter(progress),
+            **pick_options(arguments, ("session", "tags")),
+        )
     if is_json(arguments):
         output.print_json(serialize.import_result(done))
     else:
         _print_import(arguments.path, done)
-    return 0
+    return output.PARTLY_DONE_EXIT_CODE if done.refused else 0
 
 
-def _progress() -> Callable[[int, int | None], None]:
-    """Show progress of reading; then, for an export, of embedding."""
-    reading, making, is_read = output.make_progress(None, "read"), output.make_progress(None, "embedded"), False
+def _make_reporter(progress: output.Progress) -> Callable[[int, int | None], None]:
+    """Report the progress of reading; then, for an export, of embedding."""
+    is_read = False
 
-    def show(done: int, of: int | None) -> None:
+    def report(done: int, total: int | None) -> None:
         nonlocal is_read
-        (making if is_read else reading)(done, of)
-        is_read = is_read or done == of
+        progress.report_stage("embedding" if is_read else "importing", done, total)
+        is_read = is_read or done == total
 
-    return show
+    return report
 
 
 def _print_import(path: str, done: ImportMemoriesResult) -> None:
-    kept = "would be kept" if done.dry_run else "kept"
+    kept = "would be imported" if done.dry_run else "imported"
     counted = {
         "proposed": done.proposed,
-        "known already": done.known,
+        "already known": done.known,
         "superseded": done.superseded,
         "refused": done.refused,
     }
@@ -57,7 +62,7 @@ def _print_import(path: str, done: ImportMemoriesResult) -> None:
     if done.proposed and not done.dry_run:
         output.print_line("some may replace what you said: `retentive review` shows them")
     if done.pending:
-        output.print_line(f"vectors pending: {done.pending}; `retentive backfill` makes them")
+        output.print_line(f"vectors pending: {done.pending}; `retentive backfill` computes them")
     output.print_refusals(done.refusals)
     if done.refused > len(done.refusals):
         sys.stderr.write(f"and {done.refused - len(done.refusals)} more\n")

@@ -9,12 +9,13 @@ from retentive.cli.args import is_json
 
 
 def _start(memory: Retentive, arguments: Any) -> int:
-    path = memory.integrity.start(arguments.key, output.make_progress(None, "sealed"))
+    with output.show_progress("sealing", "rows") as progress:
+        path = memory.integrity.start(arguments.key, progress.report)
     if is_json(arguments):
         output.print_json({"integrity": "on", "key": str(path)})
     else:
         output.print_line(f"every row is sealed with the key {path}")
-        output.print_line(f"set it in the settings from now on: integrity_key = '{path}'")
+        output.print_line(f"add it to the settings: integrity_key = '{path}'")
         output.print_raw(
             "keep a copy of it elsewhere: without it the store can be read, but neither written nor verified"
         )
@@ -27,14 +28,16 @@ def _stop(memory: Retentive, arguments: Any) -> int:
 
 
 def _rotate(memory: Retentive, arguments: Any) -> int:
-    kept = memory.integrity.rotate(output.make_progress(None, "sealed"))
+    with output.show_progress("sealing", "rows") as progress:
+        kept = memory.integrity.rotate(progress.report)
     message = f"every row is sealed with a new key; the old one, for older backups, is {kept}"
     return _print_state(arguments, {"integrity": "on", "old_key": str(kept)}, message)
 
 
 def _accept(memory: Retentive, arguments: Any) -> int:
-    memory.integrity.accept(output.make_progress(None, "compared"))
-    return _print_state(arguments, {"integrity": "on"}, "the store as it is now counts as the newest")
+    with output.show_progress("comparing", "rows") as progress:
+        memory.integrity.accept(progress.report)
+    return _print_state(arguments, {"integrity": "on"}, "the present state of the store is accepted as the newest")
 
 
 def _print_state(arguments: Any, as_json: dict[str, str], message: str) -> int:

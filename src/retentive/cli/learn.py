@@ -12,8 +12,19 @@ from retentive.model import HandledRequest, LearnResult, LlmCost
 
 
 def _learn(memory: Retentive, arguments: Any) -> int:
-    tell = (lambda _: None) if is_json(arguments) else (lambda learned: _print_learned(memory, learned))
-    done = memory.learn(arguments.session, tell)
+    count = 0
+    with output.show_progress("learning", "sessions") as progress:
+
+        def report(learned: LearnResult) -> None:
+            nonlocal count
+            count += 1
+            progress.report(count)
+            if not is_json(arguments):
+                with progress.step_aside():
+                    _print_learned(memory, learned)
+
+        progress.show_name(arguments.session or "")
+        done = memory.learn(arguments.session, report)
     if is_json(arguments):
         output.print_json({"learned": [serialize.learn_result(each) for each in done]})
     elif not done:
@@ -25,25 +36,26 @@ def _print_learned(memory: Retentive, learned: LearnResult) -> None:
     counts = [
         f"{len(ids)} {what}"
         for what, ids in (
-            ("kept", learned.kept),
-            ("known already", learned.reinforced),
-            ("superseded", learned.superseded),
+            ("added", learned.kept),
+            ("already known", learned.reinforced),
+            ("replaced", learned.superseded),
             ("forgotten", learned.forgotten),
-            ("not kept", learned.refused),
+            ("not stored", learned.refused),
         )
         if ids
     ]
     read = output.format_count(learned.events, "message", "messages")
-    output.print_line(f"{learned.session}: {read} read by {learned.by}; {', '.join(counts) or 'nothing to keep'}")
-    for what, ids in (("", learned.kept), ("superseded ", learned.superseded), ("forgot ", learned.forgotten)):
+    output.print_line(f"{learned.session}: {read} read by {learned.by}; {', '.join(counts) or 'nothing to remember'}")
+    for what, ids in (("added", learned.kept), ("replaced", learned.superseded), ("forgot", learned.forgotten)):
         for id in ids:
             home = _find_store(memory, learned, id)
             where = f" (in {home.namespace})" if home.namespace != memory.namespace else ""
-            output.print_line(f"  {what}{id}  {home.why(id).memory.content}{where}")
+            undo = f"  (undo: retentive restore {output.show_id(id)})" if what != "added" else ""
+            output.print_line(f"  {what} {output.show_id(id)}  {home.why(id).memory.content}{where}{undo}")
     for each in learned.proposals:
         output.print_line(f"  {describe_proposal(each)}; decide with: retentive review")
     for why in dict.fromkeys(learned.refused):
-        output.print_line(f"  not kept: {why}")
+        output.print_line(f"  not stored: {why}")
     print_handled_requests(learned.unclear)
     if learned.cost.calls:
         output.print_line(f"  cost: {describe_cost(learned.cost)}")
@@ -66,13 +78,15 @@ def _find_store(memory: Retentive, learned: LearnResult, id: str) -> Retentive:
 def print_handled_requests(requests: Sequence[HandledRequest]) -> None:
     for each in requests:
         if each.refused:
-            output.print_line(f"not kept: {each.refused}")
+            output.print_line(f"not stored: {each.refused}")
         elif each.memories:
-            output.print_line(f"{'remembers' if each.verb == 'keep' else 'forgot'} {each.memories[0]}  {each.text}")
+            output.print_line(
+                f"{'added' if each.verb == 'keep' else 'forgot'} {output.show_id(each.memories[0])}  {each.text}"
+            )
         elif each.candidates:
             output.print_line(f"unclear which memory {each.text!r} means; choose one and run `retentive forget ID`:")
             for candidate in each.candidates:
-                output.print_line(f"  {candidate.id}  {candidate.content}")
+                output.print_line(f"  {output.show_id(candidate.id)}  {candidate.content}")
         else:
             output.print_line(f"nothing to forget for {each.text!r}")
 

@@ -23,7 +23,7 @@ def _list(arguments: Any) -> int:
     if is_json(arguments):
         output.print_json({"models": [serialize.model(each) for each in known]})
     else:
-        output.print_table(("model", "state", "size", "languages", "what it is"), map(_build_row, known))
+        output.print_table(("model", "state", "size", "languages", "description"), map(_build_row, known), wraps=True)
     return 0
 
 
@@ -54,7 +54,7 @@ def _info(arguments: Any) -> int:
 
 def _iterate_facts(found: ModelInfo) -> Iterator[tuple[str, Any]]:
     yield "name", ", ".join((found.name, *found.aliases))
-    yield "what it is", found.summary
+    yield "description", found.summary
     yield "state", _describe_state(found)
     yield "graph", found.origin
     yield "licence", found.licence or "unknown"
@@ -70,8 +70,8 @@ def _iterate_facts(found: ModelInfo) -> Iterator[tuple[str, Any]]:
 
 def _describe_state(model: ModelInfo) -> str:
     if not model.is_here:
-        return "set, not fetched" if model.is_used else "not fetched"
-    return "in use" if model.is_used else "here"
+        return "selected, not downloaded" if model.is_used else "not downloaded"
+    return "in use" if model.is_used else "ready"
 
 
 def _format_size(files: tuple[ModelFile, ...]) -> str:
@@ -79,8 +79,9 @@ def _format_size(files: tuple[ModelFile, ...]) -> str:
 
 
 def _pull(arguments: Any) -> int:
-    tell = output.make_progress(None, "bytes")
-    found = _models(arguments).pull(arguments.name, arguments.precision, tell)
+    with output.show_progress("downloading", "bytes") as progress:
+        progress.show_name(arguments.name)
+        found = _models(arguments).pull(arguments.name, arguments.precision, progress.report)
     if is_json(arguments):
         output.print_json(serialize.model(found))
     else:
@@ -89,7 +90,7 @@ def _pull(arguments: Any) -> int:
             if found.files
             else "; it needs no files"
         )
-        output.print_line(f"{found.name} is here{size}")
+        output.print_line(f"{found.name} is downloaded{size}")
         output.print_line(f"`retentive models use {arguments.name}` makes it the embedder")
     return 0
 
@@ -103,9 +104,9 @@ def _use(arguments: Any) -> int:
         return 0
     output.print_line(f"embedder is {arguments.name}, in {file!s}")
     if hidden:
-        output.print_line(f"note: the environment variable {variable} says otherwise, and counts for more")
+        output.print_line(f"note: the environment variable {variable} has another value, and takes precedence")
     if arguments.name == "none":
-        output.print_line("searches go by full text; the vectors that a store has are kept")
+        output.print_line("searches use full text only; the vectors in the store are kept")
     else:
         output.print_raw(
             f"a store with memories needs new vectors: `retentive reembed --model {output.sanitise(arguments.name)}`"
@@ -124,25 +125,25 @@ def _test(arguments: Any) -> int:
     output.print_line(f"{done.name}: {done.dimension} numbers, space {done.space}{origin}")
     speed = f"{done.text_ms:g} ms for one text, {done.texts_per_second:g} texts/s in one call"
     output.print_line(f"loaded in {done.load_ms:g} ms; {speed}")
-    output.print_line(f"questions nearest to their answers: {done.found} of {done.questions}")
+    output.print_line(f"questions whose answer was nearest: {done.found} of {done.questions}")
     return 0
 
 
 def _test_llm(arguments: Any) -> int:
     if arguments.name or arguments.precision:
-        raise Invalid("--llm tries the language model that is set", "Leave out the name and --precision.")
+        raise Invalid("--llm tests the language model in the settings", "Leave out the name and --precision.")
     done = _models(arguments).test_llm()
     if is_json(arguments):
         output.print_json(serialize.llm_trial(done))
         return _UNFIT_EXIT_CODE if done.error else 0
     output.print_line(f"{done.model}: a short answer took {done.latency:.1f} s, the sample {done.seconds:.1f} s")
-    output.print_line(f"answers of the form that was asked for ({done.prompt}): {done.valid} of {done.answers}")
+    output.print_line(f"answers in the requested form ({done.prompt}): {done.valid} of {done.answers}")
     for content in done.claims:
         output.print_line(f"  {content}")
     for reason in done.rejected:
         output.print_line(f"  left out: {reason}")
     if done.error:
-        output.print_line(f"  learning would go by rules: {done.error}")
+        output.print_line(f"  learning would use rules alone: {done.error}")
     output.print_line(f"cost: {describe_cost(done.cost)}")
     return _UNFIT_EXIT_CODE if done.error else 0
 
@@ -155,7 +156,7 @@ def _verify(arguments: Any) -> int:
         for file in done.files:
             output.print_line(f"{file.state}  {file.path!s}")
         output.print_raw(
-            f"{output.sanitise(done.name)}: {output.sanitise(done.problem) or 'its files and vectors are right'}"
+            f"{output.sanitise(done.name)}: {output.sanitise(done.problem) or 'its files and vectors are correct'}"
         )
     return _UNFIT_EXIT_CODE if done.problem else 0
 
@@ -168,7 +169,7 @@ def _remove(arguments: Any) -> int:
     for path in gone:
         output.print_line(f"removed {path!s}")
     if not gone:
-        output.print_line(f"nothing of {arguments.name} was here")
+        output.print_line(f"{arguments.name} was not downloaded")
     return 0
 
 

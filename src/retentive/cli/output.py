@@ -1,35 +1,27 @@
 """Print answers: tables and colour for people, rows with tabs for pipes, JSON."""
 
 import json
-import shutil
 import sys
-import time
-import unicodedata
-from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import accumulate
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Protocol
 
 from retentive import config, serialize
-from retentive.errors import RetentiveError
+from retentive.cli.describe_hit import explain_score, get_kind, get_locator
+from retentive.cli.sanitise import escape_controls
+from retentive.cli.sanitise import sanitise as sanitise  # noqa: PLC0414 - part of what this module offers
+from retentive.cli.words import format_count as format_count  # noqa: PLC0414 - part of what this module offers
+from retentive.errors import Conflict, RetentiveError, outcome
 from retentive.hints import for_terminal
-from retentive.model import (
-    Contact,
-    Event,
-    Hit,
-    Memory,
-    Passage,
-    Record,
-    RefusedItem,
-    Results,
-    RetrieverScore,
-    TimeMatch,
-)
+from retentive.ids import shorten_id
+from retentive.model import Hit, Memory, RefusedItem, Results
 
-_CONTROL_CATEGORIES = ("Cc", "Cs", "Zl", "Zp")
-_DIRECTION_MARKS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-_WIDE_COLUMNS = 90  # columns from which a table of memories shows more than id and content
-_MAX_EXCERPT_COLUMNS = 300  # characters of a hit on the screen: three or four lines
+PARTLY_DONE_EXIT_CODE = outcome(Conflict("")).exit_code  # some of what was given was refused, the rest is kept
+
+if TYPE_CHECKING:
+    from retentive.served_namespaces import ServedNamespaces
+
 _VALUE_NAME_COLUMNS = 14  # columns of the name of a value of a memory or a file
 _FIELD_NAME_COLUMNS = 15  # columns of the name of a field of a record
 _STYLE_CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
@@ -57,42 +49,55 @@ def print_json(value: Any) -> None:
         value = {**value, "notes": [for_terminal(note) for note in value["notes"]]}
     is_screen = sys.stdout.isatty()
     text = json.dumps(value, ensure_ascii=False, indent=2 if is_screen else None)
-    print_raw(_escape_controls(text) if is_screen else text)
+    print_raw(escape_controls(text) if is_screen else text)
 
 
 def print_error(error: RetentiveError, *, as_json: bool) -> None:
     if as_json:
         sys.stderr.write(json.dumps(serialize.error(error, for_terminal), ensure_ascii=False) + "\n")
         return
-    message = sanitise(str(error)).removesuffix(".")
-    hint = f" {for_terminal(error.hint)}" if error.hint else ""
-    sys.stderr.write(f"{paint('error:', 'red', sys.stderr)} {message}.{sanitise(hint)}\n")
+    message = f"{sanitise(str(error)).removesuffix('.')}."
+    hint = sanitise(for_terminal(error.hint))
+    if sys.stderr.isatty():
+        from retentive.cli.draw.messages import draw_message
+
+        draw_message("error:", "bold red", message, hint)
+    else:
+        sys.stderr.write(f"error: {message}{hint and f' {hint}'}\n")
 
 
-def print_table(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Print a table: for people aligned and cut to the screen, for pipes one row a line with tabs between, uncut."""
-    cells = [[sanitise("" if cell is None else str(cell)) for cell in row] for row in rows]
+def print_table(heads: Sequence[str], rows: Iterable[Sequence[Any]], *, wraps: bool = False) -> None:
+    """Print a table: for people aligned and cut to the screen, for pipes one row a line with tabs between, uncut.
+
+    `wraps`: its last column is wrapped for people, not cut. People do not see columns that are empty.
+    """
+    cells = [["" if cell is None else str(cell) for cell in row] for row in rows]
     if not sys.stdout.isatty():
         for row in cells:
-            print_raw("\t".join(row))
+            print_raw("\t".join(map(sanitise, row)))
         return
-    widths = [max(map(_measure_width, column)) for column in zip(heads, *cells, strict=True)]
-    room = shutil.get_terminal_size().columns - sum(widths[:-1]) - 2 * (len(widths) - 1)
-    widths[-1] = max(20, min(widths[-1], room))
-    print_raw("  ".join(paint(head.ljust(width), "dim") for head, width in zip(heads, widths, strict=True)))
-    for row in cells:
-        print_raw("  ".join(_pad(_fit(cell, width), width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    from retentive.cli.draw.console import draw
+    from retentive.cli.draw.tables import Column, make_table
+
+    if not cells:
+        print_hint("none")
+        return
+    used = [number for number in range(len(heads)) if any(row[number] for row in cells)]
+    columns = [Column(heads[number], is_flexible=number == used[-1]) for number in used]
+    draw(make_table(columns, [[row[number] for number in used] for row in cells], wraps=wraps))
 
 
 def print_memories(memories: Sequence[Memory]) -> None:
-    is_screen = sys.stdout.isatty()
-    if is_screen and not memories:
-        print_raw('nothing yet: retentive add "..." keeps a first memory')
-    elif is_screen and shutil.get_terminal_size().columns < _WIDE_COLUMNS:
-        print_table(("id", "content"), [(each.id, each.content) for each in memories])
-    else:
+    if not sys.stdout.isatty():
         rows = [(each.id, each.kind, each.status, f"{each.created:%Y-%m-%d}", each.content) for each in memories]
-        print_table(("id", "kind", "status", "made", "content"), rows)
+        print_table((), rows)
+    elif not memories:
+        print_raw('nothing yet: retentive add "..." adds the first memory')
+    else:
+        from retentive.cli.draw.console import draw
+        from retentive.cli.draw.memories import make_memory_table
+
+        draw(make_memory_table(memories, datetime.now(UTC)))
 
 
 def print_memory(memory: Memory) -> None:
@@ -110,6 +115,11 @@ def print_values(values: Mapping[str, Any]) -> None:
             print_raw(f"  {paint(name.ljust(_VALUE_NAME_COLUMNS), 'dim')} {sanitise(text)}")
 
 
+def show_id(id: str) -> str:
+    """Return an id as it is printed: short for people, who type it; whole in a pipe."""
+    return shorten_id(id) if sys.stdout.isatty() else id
+
+
 def print_fields(title: str, fields: Iterable[tuple[str, str]]) -> None:
     print_raw(paint(title, "bold"))
     for name, value in fields:
@@ -121,12 +131,13 @@ def print_fields(title: str, fields: Iterable[tuple[str, str]]) -> None:
 
 def print_results(results: Results, *, with_why: bool) -> None:
     if sys.stdout.isatty():
-        for rank, hit in enumerate(results.hits, start=1):
-            _print_hit(rank, hit)
+        from retentive.cli.draw.console import draw
+        from retentive.cli.draw.hits import make_hits
+
+        draw(make_hits(results, datetime.now(UTC), with_why=with_why))
     else:
         print_table((), map(_build_row, results.hits))
-    if with_why:
-        for hit in results.hits:
+        for hit in results.hits if with_why else ():
             print_line(f"{hit.id}  {explain_score(hit)}")
     milliseconds = results.timings.get("total", 0) * 1000
     summary = f"{len(results)} found by {results.tier} search" if results else "nothing found"
@@ -134,30 +145,30 @@ def print_results(results: Results, *, with_why: bool) -> None:
     print_notes(results.notes)
 
 
-def _print_hit(rank: int, hit: Hit) -> None:
-    text = _fit(sanitise(_describe_hit(hit)), _MAX_EXCERPT_COLUMNS)
-    print_raw(f"{rank:3}  {paint(f'{hit.score:.2f}', 'green')}  {text}")
-    print_raw(f"           {paint(_format_details(hit), 'dim')}")
-    if hit.outdated:
-        print_raw(f"           {paint(hit.outdated.mark, 'yellow')}")
-
-
 def _build_row(hit: Hit) -> tuple[str, ...]:
     """Build the columns of a hit for pipes. An outdated one has one column more."""
     mark = (hit.outdated.mark,) if hit.outdated else ()
-    return (_get_locator(hit), f"{hit.score:.4f}", _get_kind(hit), hit.content, *mark)
+    return (get_locator(hit), f"{hit.relevance:.4f}", get_kind(hit), hit.content, *mark)
 
 
 def print_notes(notes: Iterable[str]) -> None:
     for note in notes:
-        sys.stderr.write(f"{paint('note:', 'yellow', sys.stderr)} {sanitise(for_terminal(note))}\n")
+        _print_aside("note:", for_terminal(note))
 
 
 def print_refusals(refused: Iterable[RefusedItem]) -> None:
     """Print refused items with their reasons to standard error."""
-    head = paint("refused:", "yellow", sys.stderr)
     for each in refused:
-        sys.stderr.write(f"{head} {sanitise(f'{each.place}: {each.reason}')}\n")
+        _print_aside("refused:", f"{each.place}: {each.reason}")
+
+
+def _print_aside(mark: str, text: str) -> None:
+    if sys.stderr.isatty():
+        from retentive.cli.draw.messages import draw_message
+
+        draw_message(mark, "yellow", text)
+    else:
+        sys.stderr.write(f"{mark} {sanitise(text)}\n")
 
 
 def print_text(text: str) -> None:
@@ -165,8 +176,13 @@ def print_text(text: str) -> None:
     print_raw("\n".join(map(sanitise, text.splitlines())) if sys.stdout.isatty() else text)
 
 
-def format_count(number: int, one: str, many: str = "") -> str:
-    return f"{number} {one if number == 1 else many or f'{one}s'}"
+def describe_earlier_name(served: "ServedNamespaces") -> str:
+    """Say that the earlier name of a project is read, and how to copy what was saved under it."""
+    return (
+        f"Memories under the project's earlier name, {served.earlier!r}, are read too; new memories go to "
+        f"{served.namespace!r}. To copy them there: `retentive -n {served.earlier} export old.jsonl`, then "
+        f"`retentive import old.jsonl --into {served.namespace}`."
+    )
 
 
 def print_hint(text: str) -> None:
@@ -175,129 +191,32 @@ def print_hint(text: str) -> None:
         print_raw(paint(text, "dim"))
 
 
-def explain_score(hit: Hit) -> str:
-    why = hit.why
-    scores = {"text": why.text, "vector": why.vector}
-    parts = [f"{name} {share:+.3f}{_format_retriever(scores.get(name))}" for name, share in why.shares.items() if share]
-    factors = f"confidence {why.confidence_factor:.2f} x importance {why.importance_factor:.2f}"
-    timing = _format_time_match(why.time) if why.time else ""
-    if not parts:  # no signals: it was added beside its newer or older memory, or found by its letters alone
-        parts = ["shown for its pair" if why.pair == hit.score else "found as it stands"]
-    added = "".join(f" {share:+.3f} [{name}]" for name, share in (("pair", why.pair), ("rerank", why.rerank)) if share)
-    return f"{hit.score:.4f} = ({' '.join(parts)}) x {factors}{timing}{added}; relevance {hit.relevance:.2f}"
+class Progress(Protocol):
+    """Shows the progress of work."""
+
+    def report(self, done: int, total: int | None = None) -> None: ...
+    def report_stage(self, stage: str, done: int, total: int | None = None) -> None: ...
+    def show_name(self, name: str) -> None: ...
+    def step_aside(self) -> AbstractContextManager[None]: ...
 
 
-def _format_time_match(timing: TimeMatch) -> str:
-    bonus = f" + {timing.bonus:.2f}" if timing.bonus else ""
-    return f" x time {timing.factor:.2f}{bonus} [{timing.words}: {timing.relation}{_format_bounds(timing)}]"
+class _NoProgress:
+    """Shows nothing, in a pipe."""
+
+    def report(self, done: int, total: int | None = None) -> None: ...
+    def report_stage(self, stage: str, done: int, total: int | None = None) -> None: ...
+    def show_name(self, name: str) -> None: ...
+    def step_aside(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
 
-def _format_bounds(timing: TimeMatch) -> str:
-    ends = [f"{word} {end:%Y-%m-%d}" for word, end in (("since", timing.since), ("until", timing.until)) if end]
-    return f", {' '.join(ends)}" if ends else ""
+@contextmanager
+def show_progress(what: str, unit: str = "", total: int | None = None) -> Iterator[Progress]:
+    """Show the progress of work on standard error, from its beginning to its end, if that is a terminal."""
+    if not sys.stderr.isatty():
+        yield _NoProgress()
+        return
+    from retentive.cli.draw.progress import ProgressDisplay
 
-
-def _format_retriever(score: RetrieverScore | None) -> str:
-    return f" [rank {score.rank}, score {score.score:.3f}]" if score else ""
-
-
-def _get_kind(hit: Hit) -> str:
-    match hit.item:
-        case Memory(kind=kind):
-            return kind
-        case Event(speaker=speaker, role=role):
-            return speaker or role
-        case _:
-            return hit.type
-
-
-def _get_locator(hit: Hit) -> str:
-    """Return the place of a passage, and the id of any other hit. Both find it again."""
-    return hit.item.place if isinstance(hit.item, Passage) else hit.id
-
-
-def _describe_hit(hit: Hit) -> str:
-    """Return the part that matched; the main fields of a contact; the lines of another record as one."""
-    match hit.item:
-        case Contact() as who:
-            aliases = f" ({', '.join(who.aliases)})" if who.aliases else ""
-            position = " at ".join(filter(None, (who.role, who.company)))
-            heading = ", ".join(filter(None, (f"{who.name}{aliases}", position)))
-            return " · ".join(filter(None, (heading, who.email, who.phone, who.notes)))
-        case Record():
-            return " · ".join(each.removesuffix(".") for each in hit.excerpt.splitlines())
-        case _:
-            return hit.excerpt
-
-
-def _format_details(hit: Hit) -> str:
-    if isinstance(hit.item, Passage):
-        return f"{hit.item.place}  {hit.time:%Y-%m-%d}"
-    tags = hit.item.tags if isinstance(hit.item, Memory) else ()
-    return "  ".join((_get_kind(hit), f"{hit.time:%Y-%m-%d}", hit.id, *(f"#{tag}" for tag in tags)))
-
-
-def make_progress(total: int | None, what: str) -> Callable[..., None]:
-    """Return a function that shows progress, speed and remaining time on one line. Silent in a pipe."""
-    begun, last = time.monotonic(), 0.0
-
-    def show(done: int, of: int | None = total) -> None:
-        nonlocal last
-        now = time.monotonic()
-        if not sys.stderr.isatty() or (now - last < 0.1 and done != of):  # noqa: PLR2004
-            return
-        last, rate = now, done / max(now - begun, 1e-6)
-        left = f", {(of - done) / rate:.0f} s left" if of and rate else ""
-        end = "\n" if done == of else ""
-        sys.stderr.write(f"\r{what}: {done}{f' of {of}' if of else ''} ({rate:.0f}/s{left})   {end}")
-        sys.stderr.flush()
-
-    return show
-
-
-def make_stage_progress() -> Callable[[str, int, int], None]:
-    """Return a function that shows the progress of each stage on a line of its own."""
-    stages: dict[str, Callable[..., None]] = {}
-
-    def show(stage: str, done: int, of: int) -> None:
-        stages.setdefault(stage, make_progress(None, stage))(done, of)
-
-    return show
-
-
-def sanitise(text: str) -> str:
-    """Put a text on one line: control characters and marks that change the direction become spaces."""
-    return "".join(" " if _is_control(letter) else letter for letter in text)
-
-
-def _is_control(letter: str) -> bool:
-    return unicodedata.category(letter) in _CONTROL_CATEGORIES or letter in _DIRECTION_MARKS
-
-
-def _escape_controls(text: str) -> str:
-    """Escape the characters of JSON that a terminal could obey. It stays the same JSON."""
-    return "".join(f"\\u{ord(each):04x}" if _is_control(each) and each != "\n" else each for each in text)
-
-
-def _measure_width(text: str) -> int:
-    """Count the columns on the screen: Chinese and Japanese characters take two, combining marks none."""
-    if text.isascii():
-        return len(text)
-    return sum(map(_count_cells, text))
-
-
-def _count_cells(letter: str) -> int:
-    if unicodedata.combining(letter) or unicodedata.category(letter) == "Cf":
-        return 0
-    return 2 if unicodedata.east_asian_width(letter) in "WF" else 1
-
-
-def _pad(text: str, width: int) -> str:
-    return text + " " * (width - _measure_width(text))
-
-
-def _fit(text: str, width: int) -> str:
-    if _measure_width(text) <= width:
-        return text
-    ends = [*accumulate(map(_count_cells, text))]
-    return text[: bisect_left(ends, width)] + "…"
+    with ProgressDisplay(what, unit, total).run() as display:
+        yield display

@@ -25,14 +25,14 @@ def _show(memory: Retentive, arguments: Any) -> int:
     elif found.document:
         output.print_table(("path", "value", "from"), _build_rows(found))
     else:
-        output.print_hint("nothing yet: retentive profile set city Oslo is a first value")
+        output.print_hint("nothing yet: retentive profile set city Oslo sets the first value")
     return 0
 
 
 def _build_rows(profile: Profile) -> Iterator[tuple[str, str, str]]:
     for pointer, value in iter_leaves(profile.document):
         source = profile.sources.get(pointer)
-        yield _format_path(pointer), format_value(value), source["memory"] if source else ""
+        yield _format_path(pointer), format_value(value), output.show_id(source["memory"]) if source else ""
 
 
 def _format_path(pointer: str) -> str:

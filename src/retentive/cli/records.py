@@ -23,7 +23,7 @@ _COMMON_FIELDS = ("id", "namespace", "version", "created", "updated")  # keys of
 def _add(memory: Retentive, arguments: Any) -> int:
     fields = _read_fields(arguments)
     made = _get_collection(memory, arguments).create(**fields, **pick_options(arguments, CHANGE_OPTIONS))
-    return _print_record(made, arguments, f"kept {made.id}")
+    return _print_record(made, arguments, f"added {output.show_id(made.id)}")
 
 
 def _show(memory: Retentive, arguments: Any) -> int:
@@ -40,7 +40,7 @@ def _list(memory: Retentive, arguments: Any) -> int:
     page = _get_collection(memory, arguments).list(arguments.limit, arguments.after)
     _print_page(page, arguments)
     if page.next and not is_json(arguments):
-        output.print_hint(f"more: retentive {noun} list --after {page.next}")
+        output.print_hint(f"more: retentive {noun} list --after {output.show_id(page.next)}")
     return 0
 
 
@@ -52,16 +52,16 @@ def _update(memory: Retentive, arguments: Any) -> int:
     made = _get_collection(memory, arguments).update(
         arguments.id, **fields, **pick_options(arguments, (*CHANGE_OPTIONS, "version"))
     )
-    return _print_record(made, arguments, f"updated {made.id}: version {made.version}")
+    return _print_record(made, arguments, f"updated {output.show_id(made.id)}: version {made.version}")
 
 
 def _delete(memory: Retentive, arguments: Any) -> int:
     gone = _get_collection(memory, arguments).delete(
         arguments.id, **pick_options(arguments, (*CHANGE_OPTIONS, "version"))
     )
-    _print_record(gone, arguments, f"deleted {gone.id}")
+    _print_record(gone, arguments, f"deleted {output.show_id(gone.id)}")
     if not is_json(arguments):
-        output.print_hint(f"`retentive {gone.TYPE} rollback {gone.id} {gone.version - 1}` brings it back")
+        output.print_hint(f"`retentive {gone.TYPE} rollback {output.show_id(gone.id)} {gone.version - 1}` restores it")
     return 0
 
 
@@ -77,18 +77,20 @@ def _rollback(memory: Retentive, arguments: Any) -> int:
     made = _get_collection(memory, arguments).rollback(
         arguments.id, arguments.to, **pick_options(arguments, CHANGE_OPTIONS)
     )
-    return _print_record(made, arguments, f"rolled back {made.id}: version {made.version} is as {arguments.to} was")
+    return _print_record(
+        made, arguments, f"rolled back {output.show_id(made.id)}: version {made.version} is as {arguments.to} was"
+    )
 
 
 def _find(memory: Retentive, arguments: Any) -> int:
     found = memory.contacts.find(arguments.text, arguments.limit)
-    _print_page(Page(tuple(found)), arguments, otherwise="nobody found")
+    _print_page(Page(tuple(found)), arguments, otherwise="no contact found")
     return 0
 
 
 def _merge(memory: Retentive, arguments: Any) -> int:
     made = memory.contacts.merge(arguments.id, arguments.other, **pick_options(arguments, CHANGE_OPTIONS))
-    return _print_record(made, arguments, f"merged into {made.id}: version {made.version}")
+    return _print_record(made, arguments, f"merged into {output.show_id(made.id)}: version {made.version}")
 
 
 def _match(memory: Retentive, arguments: Any) -> int:
@@ -114,7 +116,7 @@ def _due(memory: Retentive, arguments: Any) -> int:
 
 def _due_row(each: DueSkill) -> tuple[Any, ...]:
     last = f"{each.last_run:%Y-%m-%d %H:%M}" if each.last_run else "-"
-    return each.skill.id, f"{each.since:%Y-%m-%d %H:%M}", last, each.skill.name
+    return output.show_id(each.skill.id), f"{each.since:%Y-%m-%d %H:%M}", last, each.skill.name
 
 
 def _record(memory: Retentive, arguments: Any) -> int:
@@ -124,7 +126,7 @@ def _record(memory: Retentive, arguments: Any) -> int:
     if is_json(arguments):
         output.print_json(serialize.memory(kept))
     else:
-        output.print_line(f"kept {kept.id}")
+        output.print_line(f"added {output.show_id(kept.id)}")
     return 0
 
 
@@ -133,8 +135,10 @@ def _runs(memory: Retentive, arguments: Any) -> int:
     if is_json(arguments):
         output.print_json({"memories": [serialize.memory(each) for each in found]})
     else:
-        rows = [(each.id, f"{each.valid_from:%Y-%m-%d %H:%M}", each.status, each.content) for each in found]
-        output.print_table(("id", "when", "status", "what came of it"), rows)
+        rows = [
+            (output.show_id(each.id), f"{each.valid_from:%Y-%m-%d %H:%M}", each.status, each.content) for each in found
+        ]
+        output.print_table(("id", "when", "status", "outcome"), rows)
     return 0
 
 
@@ -154,7 +158,7 @@ def _build_revision_rows(found: Sequence[Revision[Any]]) -> Iterator[tuple[Any, 
         known = before.get(each.id)
         after = before[each.id] = _get_own_fields(each.record) if each.record else {}
         changed = (change["path"][1:].replace("/", ".") for change in diff_documents(known, after)) if known else ()
-        what = each.action if each.id == own else f"{each.action} ({each.id})"
+        what = each.action if each.id == own else f"{each.action} ({output.show_id(each.id)})"
         fields = ", ".join(changed) if each.record else None
         yield each.version, f"{each.at:%Y-%m-%d %H:%M:%S}", what, each.actor, each.reason, fields
 
@@ -181,7 +185,7 @@ def format_value(value: Any) -> str:
 def _read_fields(arguments: Any) -> dict[str, Any]:
     """Read the fields from a file and from options. Options win."""
     record_type = RECORD_TYPES[_get_noun(arguments)]
-    found = _read_field_file(arguments.file, record_type) if hasattr(arguments, "file") else {}
+    found = _read_field_file(arguments.file, record_type) if arguments.file else {}
     for name, value in pick_options(arguments, record_type.fields).items():
         found[name] = [each for each in value if each] if isinstance(value, list) else value
     if pick_options(arguments, _TRIGGER_OPTIONS):
@@ -254,7 +258,7 @@ def _iterate_fields(memory: Retentive, record: Record) -> Iterator[tuple[str, st
             continue
         if name in RECORD_TYPES[record.TYPE].links:
             ids = value if isinstance(value, list) else [value]
-            yield name, ", ".join(f"{memory.contacts.get(id).name} ({id})" for id in ids)
+            yield name, ", ".join(f"{memory.contacts.get(id).name} ({output.show_id(id)})" for id in ids)
         elif name == "execution_plan":
             yield name, "\n".join(f"{number}. {each}" for number, each in enumerate(value, start=1))
         elif name == "trigger":
@@ -270,18 +274,32 @@ def _print_page(page: Page[Any], arguments: Any, otherwise: str = "") -> None:
     elif page:
         output.print_table(_TABLE_HEADS[noun], map(_row, page))
     else:
-        output.print_hint(otherwise or f'nothing yet: retentive {noun} add "..." keeps a first one')
+        output.print_hint(otherwise or f'nothing yet: retentive {noun} add "..." adds the first one')
 
 
 def _row(record: Record) -> tuple[Any, ...]:
     match record:
         case Contact():
-            return record.id, record.name, record.type, record.role, record.company, record.email or record.phone
+            return (
+                output.show_id(record.id),
+                record.name,
+                record.type,
+                record.role,
+                record.company,
+                record.email or record.phone,
+            )
         case Project():
-            return record.id, record.name, record.status, record.priority, record.company, record.description
+            return (
+                output.show_id(record.id),
+                record.name,
+                record.status,
+                record.priority,
+                record.company,
+                record.description,
+            )
         case Skill():
             how = describe_trigger(record.trigger) if record.enabled else "disabled"
-            return record.id, record.name, how, record.description
+            return output.show_id(record.id), record.name, how, record.description
         case _:
             raise TypeError(type(record))
 

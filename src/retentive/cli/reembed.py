@@ -1,7 +1,5 @@
 """Change the model of a store: build its vectors, compare, switch, roll back, drop the old ones."""
 
-import sys
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -13,14 +11,13 @@ from retentive.errors import Conflict, Invalid, outcome
 from retentive.model import ExpectationResult, RecallChange, ReembedProgress, ReembedResult, ReembedStage, SpaceFigures
 
 _REFUSED_EXIT_CODE = outcome(Conflict("")).exit_code
-_UPDATE_SECONDS = 0.1  # between two updates of the progress line
 _STAGE_TITLES = {
-    ReembedStage.WAITING: "another process is re-embedding this store; waiting for it",
-    ReembedStage.BUILDING: "embedded",
-    ReembedStage.COMPARING: "recall tests asked",
+    ReembedStage.WAITING: "waiting for another process",
+    ReembedStage.BUILDING: "embedding",
+    ReembedStage.COMPARING: "running the recall tests",
     ReembedStage.SWITCHING: "switching",
-    ReembedStage.SWITCHED: "switched",
-    ReembedStage.DROPPING: "vectors deleted",
+    ReembedStage.SWITCHED: "embedding what was added meanwhile",
+    ReembedStage.DROPPING: "deleting vectors",
 }
 
 
@@ -33,12 +30,16 @@ def _reembed(memory: Retentive, arguments: Any) -> int:
 
 
 def _change(memory: Retentive, arguments: Any) -> int:
-    done = memory.reembed(arguments.model, force=arguments.force, batch=arguments.batch, progress=_ProgressLine())
+    with output.show_progress("embedding", "texts") as progress:
+        report = _make_reporter(progress)
+        done = memory.reembed(arguments.model, force=arguments.force, batch=arguments.batch, progress=report)
     return _print_result(done, arguments)
 
 
 def _roll_back(memory: Retentive, arguments: Any) -> int:
-    return _print_result(memory.reembed_rollback(batch=arguments.batch, progress=_ProgressLine()), arguments)
+    with output.show_progress("embedding", "texts") as progress:
+        done = memory.reembed_rollback(batch=arguments.batch, progress=_make_reporter(progress))
+    return _print_result(done, arguments)
 
 
 def _print_result(done: ReembedResult, arguments: Any) -> int:
@@ -56,14 +57,14 @@ def _print_change(change: RecallChange) -> None:
     word, style = ("WORSE", "red") if change.is_regression else ("other", "dim")
     if change.after.passed and not change.before.passed:
         word, style = "better", "green"
-    question, id = output.sanitise(expectation.question), output.paint(expectation.id, "dim")
+    question, id = output.sanitise(expectation.question), output.paint(output.show_id(expectation.id), "dim")
     output.print_raw(f"{output.paint(f'{word:6}', style)}  {question}  {id}")
     output.print_line(f"        before: {_list_hit_ids(change.before)}")
     output.print_line(f"        after:  {_list_hit_ids(change.after)}")
 
 
 def _list_hit_ids(checked: ExpectationResult) -> str:
-    return ", ".join(hit.id for hit in checked.hits) or "nothing"
+    return ", ".join(output.show_id(hit.id) for hit in checked.hits) or "nothing"
 
 
 def _print_summary(done: ReembedResult) -> None:
@@ -74,18 +75,21 @@ def _print_summary(done: ReembedResult) -> None:
         )
     output.print_line(f"{done.embedded} embedded with {done.model or done.space}")
     if not done.switched:
-        output.print_line(f"not switched: the store stays with {done.previous}. Repeat with --force to switch anyway.")
+        output.print_line(f"not switched: the store still uses {done.previous}. Repeat with --force to switch anyway.")
     elif done.previous:
-        output.print_line(f"switched from {done.previous} to {done.space}; `retentive reembed --rollback` returns,")
+        output.print_line(
+            f"switched from {done.previous} to {done.space}; `retentive reembed --rollback` switches back,"
+        )
         output.print_raw(
             f"`retentive reembed --drop-old` deletes the old vectors. Set embedder = {done.model!r} in the settings."
         )
     else:
-        output.print_line(f"the store's vectors are of {done.space}")
+        output.print_line(f"the store uses the vectors of {done.space}")
 
 
 def _drop_old(memory: Retentive, arguments: Any) -> int:
-    names = memory.reembed_drop_old(_ProgressLine())
+    with output.show_progress("deleting vectors") as progress:
+        names = memory.reembed_drop_old(_make_reporter(progress))
     if is_json(arguments):
         output.print_json({"dropped": [*names]})
     else:
@@ -107,23 +111,11 @@ def _build_row(each: SpaceFigures) -> tuple[Any, ...]:
     return space.name, space.model, str(space.state), str(space.dimension), str(each.vectors), str(each.pending)
 
 
-class _ProgressLine:
-    """Shows progress on one line of the terminal. Silent in a pipe."""
+def _make_reporter(progress: output.Progress) -> Callable[[ReembedProgress], None]:
+    def report(state: ReembedProgress) -> None:
+        progress.report_stage(_STAGE_TITLES[state.stage], state.done, state.total)
 
-    def __init__(self) -> None:
-        self._last = 0.0
-        self._stage: ReembedStage | None = None
-
-    def __call__(self, progress: ReembedProgress) -> None:
-        is_new = progress.stage is not self._stage
-        if not sys.stderr.isatty() or (not is_new and time.monotonic() - self._last < _UPDATE_SECONDS):
-            return
-        begin = "\n" if is_new and self._stage else "\r"
-        self._last, self._stage = time.monotonic(), progress.stage
-        of = f": {progress.done} of {progress.total}" if progress.total else ""
-        left = f", {progress.seconds_left:.0f} s left" if progress.seconds_left is not None else ""
-        sys.stderr.write(f"{begin}{_STAGE_TITLES[progress.stage]}{of}{left}   ")
-        sys.stderr.flush()
+    return report
 
 
 _ACTIONS: dict[str, Callable[[Retentive, Any], int]] = {

@@ -8,19 +8,24 @@ from retentive import serialize
 from retentive.api import Retentive
 from retentive.cli import output
 from retentive.cli.args import is_json
+from retentive.cli.words import describe_reason
 from retentive.errors import Conflict, NotFound
 from retentive.model import AddResult, Proposal, ReplacedMemory
 
-KEY_HELP = "a accept, r reject, s skip, q quit"
+KEY_HELP = "y replace, n keep both, s skip, q quit"
+KEYS = {"y": "a", "a": "a", "n": "r", "r": "r", "s": "s", "q": "q"}
+"""What may be typed, and what it does: accept, reject, skip, quit."""
 
 
 def print_endings(added: AddResult) -> None:
     """Print what a new memory replaced and what it may replace."""
     for each in added.replaced:
-        output.print_line(_describe_replaced(each))
+        print_replaced(each)
     for proposal in added.proposals:
-        what = f"May replace: {proposal.older} ({proposal.rule}: {proposal.reason})"
-        output.print_line(f"{what}; accept with: retentive review accept {proposal.id}")
+        output.print_line(
+            f"may replace: {proposal.older}  (accept: retentive review accept {output.show_id(proposal.id)})"
+        )
+        output.print_line(f"  because: {describe_reason(proposal.rule, proposal.reason)}")
 
 
 def describe_proposal(each: Proposal) -> str:
@@ -30,8 +35,10 @@ def describe_proposal(each: Proposal) -> str:
     return f"{each.newer} may replace: {each.older}"
 
 
-def _describe_replaced(each: ReplacedMemory) -> str:
-    return f"Replaced: {each.content} ({each.rule}: {each.reason}); undo: retentive restore {each.id}"
+def print_replaced(each: ReplacedMemory) -> None:
+    """Print the text that ended, how to undo it, and why."""
+    output.print_line(f"replaced: {each.content}  (undo: retentive restore {output.show_id(each.id)})")
+    output.print_line(f"  because: {describe_reason(each.rule, each.reason)}")
 
 
 def _list(memory: Retentive, arguments: Any) -> int:
@@ -45,7 +52,7 @@ def _list(memory: Retentive, arguments: Any) -> int:
     else:
         _ask_for_each(memory, found) if sys.stdin.isatty() else _print_all(found)
         if len(found) == arguments.limit:
-            output.print_hint(f"more: retentive review --after {found[-1].id}")
+            output.print_hint(f"more: retentive review --after {output.show_id(found[-1].id)}")
     return 0
 
 
@@ -56,30 +63,20 @@ def _row(each: Proposal) -> tuple[str, ...]:
 
 def _print_all(found: Sequence[Proposal]) -> None:
     for number, each in enumerate(found, start=1):
-        _print_proposal(number, each)
+        _print_proposal(number, len(found), each)
 
 
-def _print_proposal(number: int, each: Proposal) -> None:
-    if each.move_to:
-        output.print_raw(
-            f"{number:3}  {output.paint('MOVE', 'green')}   {each.older_time:%Y-%m-%d}  {output.sanitise(each.older)}"
-        )
-        output.print_raw(f"     {output.paint('TO', 'yellow')}     {output.sanitise(each.move_to)}")
-        output.print_raw(f"     {output.sanitise(f'{each.rule}: {each.reason}')}  {output.paint(each.id, 'dim')}")
-        return
-    output.print_raw(
-        f"{number:3}  {output.paint('NEWER', 'green')}  {each.newer_time:%Y-%m-%d}  {output.sanitise(each.newer)}"
-    )
-    output.print_raw(
-        f"     {output.paint('OLDER', 'yellow')}  {each.older_time:%Y-%m-%d}  {output.sanitise(each.older)}"
-    )
-    output.print_raw(f"     {output.sanitise(f'{each.rule}: {each.reason}')}  {output.paint(each.id, 'dim')}")
+def _print_proposal(number: int, count: int, each: Proposal) -> None:
+    from retentive.cli.draw.console import draw
+    from retentive.cli.draw.proposals import make_proposal
+
+    draw(make_proposal(each, number, count), "")
 
 
 def _ask_for_each(memory: Retentive, found: Sequence[Proposal]) -> None:
     """Print the proposals one by one and do what is typed. The end of the input is `q`."""
     for number, each in enumerate(found, start=1):
-        _print_proposal(number, each)
+        _print_proposal(number, len(found), each)
         key = _read_key()
         if key == "q":
             return
@@ -93,21 +90,23 @@ def _ask_for_each(memory: Retentive, found: Sequence[Proposal]) -> None:
 
 def _read_key() -> str:
     while True:
-        sys.stderr.write(f"     {KEY_HELP}: ")
+        sys.stderr.write(f"  {KEY_HELP}: ")
         sys.stderr.flush()
         typed = sys.stdin.readline()
-        key = typed.strip().lower()[:1]
-        if not typed or key in {"a", "r", "s", "q"}:
-            return key or "q"
+        if not typed:
+            return "q"
+        if key := KEYS.get(typed.strip().lower()[:1]):
+            return key
 
 
 def _decide(memory: Retentive, key: str, each: Proposal) -> None:
     if key == "a":
         memory.proposals.accept(each.id)
-        output.print_line(f"     {'moved' if each.move_to else 'replaced'}; undo: retentive restore {each.older_id}")
+        done = "moved" if each.move_to else "replaced"
+        output.print_line(f"  {done}  (undo: retentive restore {output.show_id(each.older_id)})")
     else:
         memory.proposals.reject(each.id)
-        output.print_line("     it stays" if each.move_to else "     both stay")
+        output.print_line("  it stays" if each.move_to else "  both stay")
 
 
 def _accept(memory: Retentive, arguments: Any) -> int:
@@ -116,16 +115,16 @@ def _accept(memory: Retentive, arguments: Any) -> int:
         output.print_json({"accepted": [serialize.proposal(each) for each in done]})
         return 0
     for each in done:
-        output.print_line(_describe_moved(each) if each.move_to else _describe_replaced(_build_replaced_memory(each)))
+        if each.move_to:
+            output.print_line(_describe_moved(each))
+        else:
+            print_replaced(ReplacedMemory(each.older_id, each.older, each.rule, each.reason))
     return 0
 
 
-def _build_replaced_memory(each: Proposal) -> ReplacedMemory:
-    return ReplacedMemory(each.older_id, each.older, each.rule, each.reason)
-
-
 def _describe_moved(each: Proposal) -> str:
-    return f"Moved to {each.move_to} as {each.newer_id}: {each.older}; undo: retentive restore {each.older_id}"
+    undo = f"undo: retentive restore {output.show_id(each.older_id)}"
+    return f"moved to {each.move_to} as {output.show_id(each.newer_id)}: {each.older}  ({undo})"
 
 
 def _reject(memory: Retentive, arguments: Any) -> int:
@@ -134,7 +133,7 @@ def _reject(memory: Retentive, arguments: Any) -> int:
         output.print_json({"rejected": [serialize.proposal(each) for each in done]})
         return 0
     for each in done:
-        output.print_line(f"It stays: {each.older}" if each.move_to else f"Both stay: {each.newer} / {each.older}")
+        output.print_line(f"kept: {each.older}" if each.move_to else f"kept both: {each.newer} / {each.older}")
     return 0
 
 

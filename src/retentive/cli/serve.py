@@ -55,7 +55,6 @@ def _print_tool_cost(arguments: Any, offer: "Offer") -> int:
 
 def _serve_stdio(arguments: Any, offer: "Offer") -> int:
     from retentive.api import Retentive
-    from retentive.mcp.catalogue import Offer
     from retentive.mcp.instructions import instructions
 
     with hide_package("uvicorn"):
@@ -69,8 +68,9 @@ def _serve_stdio(arguments: Any, offer: "Offer") -> int:
     served, has_worker = _find_namespaces(arguments), _has_worker(arguments)
     with Retentive.open(**_build_store_settings(arguments, served)) as memory:
         by_folder = partial(find_namespaces, AUTO, arguments.also, person=memory.person or "")
+        served = _settle_earlier_name(memory, served)
         find_caller = ClientProject(memory, served, None if served.is_settled else by_folder)
-        server = open_server(find_caller, offer, instructions(served, writes=offer is not Offer.READ), in_order=True)
+        server = open_server(find_caller, offer, instructions(served, offer), in_order=True)
         memory.namespaces(served.also_read)  # fails now for names that are invalid
         serve(server, lambda: _start_background_work(memory, has_worker=has_worker))
     _exit_without_calls()
@@ -86,13 +86,14 @@ def _serve(arguments: Any) -> int:
 
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
     require_free_descriptors(MIN_FREE_DESCRIPTORS)
-    served = _find_namespaces(arguments)
+    found = _find_namespaces(arguments)
     network = pick_options(arguments, ("db", "embedder", "serve_host", "serve_port", "require_token"))
-    if hasattr(arguments, "allow_hosts"):
+    if arguments.allow_hosts:
         network["allow_hosts"] = ",".join(arguments.allow_hosts)
     settings = make_settings(config.load(**network))
-    endpoint, lifespan = open_endpoint(served, Offer(arguments.tools), settings.max_request)
-    with Retentive.open(**_build_store_settings(arguments, served)) as memory:
+    with Retentive.open(**_build_store_settings(arguments, found)) as memory:
+        served = _settle_earlier_name(memory, found)
+        endpoint, lifespan = open_endpoint(served, Offer(arguments.tools), settings.max_request)
         app = open_app(memory, endpoint, settings, lifespan)
         memory.namespaces(served.also_read)  # fails now for names that are invalid
         _start_background_work(memory, has_worker=_has_worker(arguments))
@@ -107,6 +108,14 @@ def _find_namespaces(arguments: Any) -> "ServedNamespaces":
 
     settings = config.load(**pick_options(arguments, ("db", "namespace", "embedder")))
     return find_namespaces(settings.namespace, arguments.also, Path.cwd(), settings.person)
+
+
+def _settle_earlier_name(memory: "Retentive", served: "ServedNamespaces") -> "ServedNamespaces":
+    """Drop the project's earlier name if nothing was saved under it; else say once that it is read."""
+    served = served.keep_earlier_if_in(memory.namespaces())
+    if served.earlier:
+        sys.stderr.write(f"{output.describe_earlier_name(served)}\n")
+    return served
 
 
 def _build_store_settings(arguments: Any, served: "ServedNamespaces") -> Mapping[str, Any]:

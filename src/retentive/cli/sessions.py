@@ -18,12 +18,12 @@ from retentive.text.messages import extract_text
 def _append(memory: Retentive, arguments: Any) -> int:
     payload = parse_json(arguments.payload, "--payload")
     text = None if arguments.text is None and payload is not None else read_text(arguments.text, "text").rstrip("\n")
-    options = pick_options(arguments, ("role", "speaker", "time", "sequence"))
-    kept = memory.sessions.append(arguments.session, content=text, payload=payload, **options)
+    options = pick_options(arguments, ("speaker", "time", "sequence", "tags"))
+    kept = memory.sessions.append(arguments.session, arguments.role, content=text, payload=payload, **options)
     if is_json(arguments):
         output.print_json(serialize.event(kept))
     else:
-        output.print_line(f"kept {kept.id}")
+        output.print_line(f"added {kept.id}")
         print_handled_requests(kept.requests)
     return 0
 
@@ -38,7 +38,7 @@ def _put(memory: Retentive, arguments: Any) -> int:
     if is_json(arguments):
         output.print_json(serialize.encode_fields(kept))
     else:
-        output.print_line(f"kept session {kept.id}")
+        output.print_line(f"saved session {kept.id}")
     return 0
 
 
@@ -50,9 +50,9 @@ def _list(memory: Retentive, arguments: Any) -> int:
     if found or not sys.stdout.isatty():
         output.print_table(("session", "messages", "last", "agent", "tags", "title"), map(_build_session_row, found))
         if len(found) == arguments.limit:
-            output.print_hint(f"perhaps more: retentive session list --after {found[-1].id}")
+            output.print_hint(f"there may be more: retentive session list --after {found[-1].id}")
     else:
-        output.print_line('nothing yet: retentive session append NAME "..." begins a session')
+        output.print_line('nothing yet: retentive session append NAME "..." starts a session')
     return 0
 
 
@@ -67,7 +67,9 @@ def _show(memory: Retentive, arguments: Any) -> int:
     if is_json(arguments):
         output.print_json({"events": [serialize.event(each) for each in events]})
     else:
-        output.print_table(("sequence", "time", "who", "said"), [_build_message_row(each) for each in events])
+        output.print_table(
+            ("sequence", "time", "who", "said"), [_build_message_row(each) for each in events], wraps=True
+        )
     return 0
 
 
@@ -142,7 +144,7 @@ def _note_put(memory: Retentive, arguments: Any) -> int:
     if is_json(arguments):
         output.print_json(serialize.memory(note))
     else:
-        output.print_line(f"kept {note.id}")
+        output.print_line(f"saved note {output.show_id(note.id)}")
     return 0
 
 
@@ -161,12 +163,13 @@ def _note_list(memory: Retentive, arguments: Any) -> int:
         output.print_json(serialize.page(page))
     elif page or not sys.stdout.isatty():
         output.print_table(
-            ("id", "made", "note"), [(each.id, f"{each.created:%Y-%m-%d}", each.content) for each in page]
+            ("id", "created", "note"),
+            [(output.show_id(each.id), f"{each.created:%Y-%m-%d}", each.content) for each in page],
         )
         if page.next:
-            output.print_hint(f"more: retentive note list --after {page.next}")
+            output.print_hint(f"more: retentive note list --after {output.show_id(page.next)}")
     else:
-        output.print_line('nothing yet: retentive note put "..." keeps a first note')
+        output.print_line('nothing yet: retentive note put "..." adds the first note')
     output.print_notes(page.notes)
     return 0
 
@@ -185,7 +188,10 @@ def _context(memory: Retentive, arguments: Any) -> int:
         name: getattr(arguments, name) for name in ("session", "budget", "recent", "min_similarity", "min_relevance")
     }
     made = memory.context(
-        arguments.query, namespaces=arguments.also, **options, **pick_options(arguments, (*PAST_OPTIONS, "now"))
+        arguments.query,
+        namespaces=arguments.also,
+        **options,
+        **pick_options(arguments, (*PAST_OPTIONS, "now", "top_k")),
     )
     if is_json(arguments):
         output.print_json(serialize.context(made))
@@ -202,16 +208,17 @@ def _import(memory: Retentive, arguments: Any) -> int:
         raise Invalid("--session names one conversation; there are several files", "Import them one at a time.")
     imported = []
     for file in arguments.files:
-        progress = output.make_progress(None, file)
         source = open_source(file, "conversations")
-        done = memory.sessions.import_log(
-            source, arguments.format, arguments.session, arguments.me, progress, trust=arguments.trust
-        )
+        with output.show_progress("importing", "messages") as progress:
+            progress.show_name(file)
+            done = memory.sessions.import_log(
+                source, arguments.format, arguments.session, arguments.me, progress.report, trust=arguments.trust
+            )
         imported.append({"file": file, **serialize.encode_fields(done)})
         if not is_json(arguments):
-            known = f", {done.known} known already" if done.known else ""
+            known = f", {done.known} already known" if done.known else ""
             where = output.format_count(len(done.sessions), "session")
-            output.print_line(f"{file}: {output.format_count(done.events, 'message')} kept in {where}{known}")
+            output.print_line(f"{file}: {output.format_count(done.events, 'message')} imported in {where}{known}")
     if is_json(arguments):
         output.print_json({"imported": imported})
     return 0

@@ -17,9 +17,8 @@ def _create(memory: Retentive, arguments: Any) -> int:
         output.print_json(serialize.new_token(made))
         return 0
     output.print_line(made.secret)
-    output.print_hint(
-        f"{made.token.id}: {_describe_rights(made.token)}. This is the only time that its secret is shown."
-    )
+    rights = f"{output.show_id(made.token.id)}: {_describe_rights(made.token)}"
+    output.print_hint(f"{rights}. This is the only time that its secret is shown.")
     return 0
 
 
@@ -28,7 +27,7 @@ def _list(memory: Retentive, arguments: Any) -> int:
     if is_json(arguments):
         output.print_json({"tokens": [serialize.encode_fields(each) for each in found]})
     else:
-        output.print_table(("id", "state", "made", "expires", "last used", "opens", "name"), map(_build_row, found))
+        output.print_table(("id", "state", "created", "expires", "last used", "opens", "name"), map(_build_row, found))
     return 0
 
 
@@ -38,19 +37,19 @@ def _revoke(memory: Retentive, arguments: Any) -> int:
         output.print_json({"tokens": [serialize.encode_fields(each) for each in gone]})
     else:
         for each in gone:
-            output.print_line(f"revoked {each.id}")
+            output.print_line(f"revoked {output.show_id(each.id)}")
     return 0
 
 
 def _build_row(each: Token) -> tuple[Any, ...]:
     state = "revoked" if each.revoked else "active" if each.holds_at(datetime.now(UTC)) else "expired"
     times = (f"{time:%Y-%m-%d %H:%M}" if time else "-" for time in (each.created, each.expires, each.last_used))
-    return each.id, state, *times, _describe_rights(each), each.name
+    return output.show_id(each.id), state, *times, _describe_rights(each), each.name
 
 
 def _describe_rights(each: Token) -> str:
     reach = f"{each.namespace} and below" if each.subtree else each.namespace
-    return f"{reach}, to read" if each.read_only else f"{reach}, to read and write"
+    return f"{reach}, read only" if each.read_only else f"{reach}, read and write"
 
 
 VERBS: dict[str, Callable[[Retentive, Any], int]] = {

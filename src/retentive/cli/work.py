@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 REPORT_SECONDS = 5.0  # between two lines about work that is done in small pieces
 INTERRUPTED_EXIT_CODE = 130
 JOB_MESSAGES = {
-    "vectors": "vectors made: {}",
+    "vectors": "vectors computed: {}",
     "expiry": "memories expired: {}",
-    "retention": "memories forgotten by the rules of retention: {}",
+    "retention": "memories forgotten by retention rules: {}",
     "purges": "purges completed: {}",
     "proposals": "outdated proposals deleted",
-    "changes": "change log shortened",
+    "changes": "change log trimmed",
     "copies": "unfinished copies of the store removed: {}",
     "consolidate": "memories consolidated: {}",
 }

@@ -44,7 +44,7 @@ def write_settings(path: Path, old: bytes | None, new: bytes | None, *, private:
         if old is None:
             path.parent.mkdir(parents=True, exist_ok=True)
         elif not os.access(path, os.W_OK):
-            raise PermissionError(errno.EACCES, "it may not be written")
+            raise PermissionError(errno.EACCES, "it is not writable")
         if read_settings(path) != old:
             raise Stale(f"{path} has changed since it was read", "Close the client, and repeat the command.")
         if old is not None and back_up:
@@ -87,7 +87,7 @@ def _translate_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except Invalid as error:
-        raise Unwritable(f"{path}: {error}", "Nothing was changed. Move it away, and repeat the command.") from error
+        raise Unwritable(f"{path}: {error}", "Nothing was changed. Move it away, then repeat the command.") from error
     except OSError as error:
         hint = "Nothing was changed. Check its permissions and those of its folder."
         raise Unwritable(f"{path}: {error.strerror or error}", hint) from error

@@ -1,7 +1,8 @@
 """Settings: argument > `RETENTIVE_*` environment > `config.toml` in the user's config folder > default.
 
-This package alone reads the environment and TOML. `settings.py` lists the settings, `checks.py` checks their values,
-`settings_file.py` changes one line of `config.toml`. This module finds the value of each.
+This package alone reads the environment and TOML. `settings.py` lists the settings, `groups.py` arranges them for
+people, `checks.py` checks their values, `settings_file.py` changes one line of `config.toml`. This module finds the
+value of each.
 """
 
 import errno
@@ -80,6 +81,32 @@ def mask_password(value: Any) -> Any:
     return re.sub(r"([?&][^=&]*(?:password|token)=)[^&]*", rf"\1{SECRET}", value, flags=re.IGNORECASE)
 
 
+def find_setting(name: str) -> Setting:
+    """Find a setting by its name, or by that of its environment variable."""
+    wanted = name.strip().lower().replace("-", "_").removeprefix("retentive_")
+    known = {setting.name: setting for setting in SETTINGS}
+    if wanted in known:
+        return known[wanted]
+    from difflib import get_close_matches
+
+    close = get_close_matches(wanted, known, cutoff=0.5)
+    meant = f"Did you mean {' or '.join(close)}? " if close else ""
+    raise Invalid(f"there is no setting {name[:40]!r}", f"{meant}`config.resolve()` lists them all.")
+
+
+def check_for_file(setting: Setting, text: str) -> Any:
+    """Return the value of a text as it is written into `config.toml`. Raise `BadConfig` if it must not be there."""
+    if not setting.in_file:
+        raise _refuse_in_file(setting, str(settings_path()))
+    return _check(setting, text, "argument")
+
+
+def _refuse_in_file(setting: Setting, path: str) -> BadConfig:
+    reason = "it is a secret, and files get copied and shared"
+    hint = f"Set {setting.variable} in the environment, or store it in the system keyring. It must not be in {path}."
+    return BadConfig(f"{setting.name} must not be stored in a file: {reason}", hint)
+
+
 def load(**arguments: Any) -> Config:
     """All settings, with these arguments before every other source."""
     return Config(**{name: found.value for name, found in resolve(arguments).items()})
@@ -104,8 +131,7 @@ def _find_value(
     if given := environment.get(setting.variable):
         return Value(_check(setting, given, setting.variable), setting.variable)
     if setting.name in written and not setting.in_file:
-        hint = f"Take it out, and set {setting.variable} in the environment, or use the system's keyring."
-        raise BadConfig(f"{path}: {setting.name} does not belong into a file", hint)
+        raise _refuse_in_file(setting, str(path))
     if setting.name in written:
         return Value(_check(setting, written[setting.name], str(path)), str(path))
     return Value(setting.default, "default")

@@ -15,8 +15,12 @@ from retentive.fs.paths import reraise_os_errors
 _VALUE = r"""("(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[^#\s"']+)"""
 
 
-def write_setting(path: Path, name: str, value: str) -> None:
-    """Set a text value. A missing file is created. The file is replaced as a whole; a link stays a link."""
+Scalar = str | int | float | bool
+"""A value of a setting, as TOML has it. JSON writes it the same way."""
+
+
+def write_setting(path: Path, name: str, value: Scalar) -> None:
+    """Set a value. A missing file is created. The file is replaced as a whole; a link stays a link."""
     hint = f"Write it there yourself: {name} = {json.dumps(value, ensure_ascii=False)}"
     with reraise_os_errors(f"{path} cannot be written", hint):
         path = path.resolve()
@@ -27,7 +31,15 @@ def write_setting(path: Path, name: str, value: str) -> None:
         _replace(path, changed)
 
 
-def set_line(text: str, name: str, value: str) -> str:
+def write_text(path: Path, text: str) -> None:
+    """Replace the whole file, or create it. A link stays a link."""
+    with reraise_os_errors(f"{path} cannot be written", "Choose another file: RETENTIVE_CONFIG=FILE."):
+        path = path.resolve()
+        make_private(path.parent)
+        _replace(path, text)
+
+
+def set_line(text: str, name: str, value: Scalar) -> str:
     """Return the text with the line of this setting: it replaces the old line or is appended."""
     line = f"{name} = {json.dumps(value, ensure_ascii=False)}"
     found = re.search(rf"^([ \t]*{name}[ \t]*=[ \t]*){_VALUE}", text, re.MULTILINE)
@@ -46,7 +58,7 @@ def _read(path: Path) -> str:
         raise BadConfig(f"{path} is not UTF-8: {error.reason}") from error
 
 
-def _require_same(path: Path, before: str, after: str, name: str, value: str, hint: str) -> None:
+def _require_same(path: Path, before: str, after: str, name: str, value: Scalar, hint: str) -> None:
     """Refuse a change that alters other settings: a value may have a layout that `set_line` does not know."""
     try:
         expected = tomllib.loads(before) | {name: value}
@@ -54,7 +66,7 @@ def _require_same(path: Path, before: str, after: str, name: str, value: str, hi
     except tomllib.TOMLDecodeError as error:
         raise BadConfig(f"{path}: {error}", hint) from error
     if not is_same:
-        raise BadConfig(f"{path}: the line of {name} is not one that can be changed here", hint)
+        raise BadConfig(f"{path}: the line that sets {name} cannot be edited automatically", hint)
 
 
 def _replace(path: Path, text: str) -> None:

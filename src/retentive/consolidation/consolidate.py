@@ -42,6 +42,7 @@ from retentive.storage.tables.metrics import usage_step
 from retentive.storage.tables.proposals import keep_apart_step
 from retentive.store import OpenStore, secret_policy, validate
 from retentive.store.write import Decision, write
+from retentive.surface.memory import MAX_TAGS
 from retentive.text.normalize import hash_content
 
 PAGE_SIZE = 500  # memories read at once
@@ -237,7 +238,9 @@ def _write_summary(store: OpenStore, part: Sequence[Memory], *, is_dry_run: bool
     if llm is None:
         return _Summary(chosen)
     if is_dry_run:
-        return _Summary(chosen, note=f"the summary of outcomes will be written by {llm.name}; here sentences stand")
+        return _Summary(
+            chosen, note=f"the summary of outcomes will be written by {llm.name}; this preview shows plain sentences"
+        )
 
     def ask(instructions: str, material: str, tokens: int) -> str:
         return llm.complete(instructions, material, None, max_tokens=tokens).text
@@ -246,7 +249,7 @@ def _write_summary(store: OpenStore, part: Sequence[Memory], *, is_dry_run: bool
         text = outcomes.write_outcomes(part, ask)
         if text is not None:
             return _Summary(secret_policy.apply_policy(store, text, "memory"), llm.name)
-        note = f"what {llm.name} wrote was not used: it was too long, or had a number of its own"
+        note = f"the text of {llm.name} was not used: it was too long, or contained a number that is not in the sources"
     except RetentiveError as error:
         store.journal.record_failure("consolidation", error)
         note = f"{llm.name} was not used: {error}"
@@ -267,7 +270,7 @@ def _merge_traits(
         metadata |= each.metadata
     return Traits(
         kind=base.kind,
-        tags=tuple(tags)[: validate.MAX_TAGS],
+        tags=tuple(tags)[:MAX_TAGS],
         importance=max(each.importance for each in members),
         confidence=max(each.confidence for each in members),
         source=find_lowest_trust(each.source for each in members),

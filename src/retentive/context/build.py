@@ -1,8 +1,9 @@
 """Gather the material of a context from the store: profile, summary, memories, excerpts and recent messages."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from itertools import accumulate, takewhile
 from typing import Any, NamedTuple
 
@@ -28,11 +29,14 @@ from retentive.model import (
     Event,
     Hit,
     ItemType,
+    Kind,
     Memory,
     Omission,
     Passage,
+    Profile,
     Query,
     Record,
+    Results,
     Scope,
     Successor,
     Summary,
@@ -49,6 +53,7 @@ from retentive.search.search import answer, log_search, make_query
 from retentive.search.times import read_times
 from retentive.storage.damage import collect_damage, report_damage
 from retentive.store import OpenStore, validate
+from retentive.store.read_ahead import read_together
 from retentive.text.chunk import CHUNK_SIZE, chunk_text
 from retentive.text.clip import clip_to_tokens
 from retentive.text.messages import extract_text
@@ -61,7 +66,7 @@ from retentive.text.sentences import (
 )
 from retentive.text.token_counters import TokenCounter
 
-MAX_MEMORIES = 40  # searched for a context: more than a usual budget holds
+MAX_MEMORIES = 40  # found for a context, if no number is given: more than a usual budget holds
 MAX_EXCERPTS = 20
 MAX_VITAL_MEMORIES = 10  # of importance 9 and 10, which are in every context
 MAX_ANSWERED_EXCERPTS = 8  # excerpts whose following message is shown, if there is room
@@ -86,6 +91,8 @@ class ContextRequest:
     scope: Scope
     budget: int
     recent: int
+    top_k: int
+    """How many memories, records and passages may be shown beside those of importance 9 and 10."""
     min_similarity: float | None
     min_relevance: float | None
     shares: Mapping[str, float]
@@ -94,6 +101,11 @@ class ContextRequest:
     @property
     def session(self) -> str | None:
         return self.scope.session
+
+    @property
+    def is_open(self) -> bool:
+        """Whether neither a question nor a session says what it is about."""
+        return not self.text.strip() and self.session is None
 
 
 class ContextFact(NamedTuple):
@@ -181,35 +193,81 @@ def _build(store: OpenStore, request: ContextRequest) -> Context:
     return replace(context, notes=tuple(material.notes))
 
 
+class _SessionPart(NamedTuple):
+    """What a context takes from the session itself."""
+
+    summary: Summary | None
+    recent: Sequence[tuple[Event, ...]]
+    unread_count: int
+
+
 def _gather_material(store: OpenStore, request: ContextRequest) -> Material:
-    summary, end = _read_summary_at(store, request)
-    recent, unread_count = _load_recent_turns(store, summary, end, request) if summary and request.recent else ([], 0)
-    hits, excerpts, notes = _search(store, request)
-    if request.session and summary is None:
+    query = _make_query(store, request) if request.text.strip() else None
+    works: list[Callable[[OpenStore], Any]] = [
+        lambda each: _read_session(each, request),
+        lambda each: _list_unsearched(each, request),
+        lambda each: _read_profiles(each, request),
+    ]
+    if query:
+        works += [
+            partial(_search_facts, query=query.query, limit=request.top_k),
+            partial(_search_excerpts, query=query.query),
+        ]
+    session, listed, profiles, *found = read_together(store, works)
+    hits, excerpts, notes = _sort_found(store, query, found) if query else ([], [], [])
+    if request.session and session.summary is None:
         notes.append(f"there is no session {request.session!r} yet")
-    facts = _collect_facts(store, request.scope, hits)
-    profile = [*_make_profile_items(store, request, {fact.item.id for fact in facts})]
-    newest = [turn[-1] for turn in recent[-1:]]  # tells whether its session was imported
+    facts = _collect_facts(listed, hits)
+    profile = [*_make_profile_items(profiles, {fact.item.id for fact in facts})]
+    newest = [turn[-1] for turn in session.recent[-1:]]  # tells whether its session was imported
     messages = [*(hit.event for hit in excerpts), *newest]
     around = store.tables.conversations.find_surroundings(messages)
     imported = {key: find_imported(metadata) for key, metadata in around.metadata.items()}
-    text = _fit_summary(request, summary)
-    return Material(profile, text, facts, excerpts, recent, unread_count, notes, imported, around.following)
+    text = _fit_summary(request, session.summary)
+    return Material(
+        profile, text, facts, excerpts, session.recent, session.unread_count, notes, imported, around.following
+    )
 
 
-def _collect_facts(store: OpenStore, scope: Scope, hits: Iterable[Hit]) -> list[ContextFact]:
-    """Vital memories, then the search hits. A newer memory comes before the older one that it may replace."""
-    vital = store.tables.memories.list_most_important(scope, MAX_VITAL_MEMORIES)
-    tier = Tier.SUBSTRING  # any would do: these hits are not ranked
-    why = Why(tier, text=None, vector=None, confidence_factor=1.0, importance_factor=1.0)
-    vital_hits = [Hit(each, 0.0, chunk_text(each.content)[0], why) for each in vital]
-    if vital_hits:
-        vital_hits = place_newer_first(store, scope, tier, vital_hits, limit=None)
+def _read_session(store: OpenStore, request: ContextRequest) -> _SessionPart:
+    summary, end = _read_summary_at(store, request)
+    if summary is None or not request.recent:
+        return _SessionPart(summary, [], 0)
+    return _SessionPart(summary, *_load_recent_turns(store, summary, end, request))
+
+
+def _list_unsearched(store: OpenStore, request: ContextRequest) -> Sequence[Hit]:
+    """The vital memories, and the newest ones if there is nothing to search for. They are not ranked."""
+    listed = store.tables.memories.list_most_important(request.scope, MAX_VITAL_MEMORIES)
+    if request.is_open:
+        listed += _list_newest(store, request.scope, request.top_k)
+    return _mark_listed(store, request.scope, listed)
+
+
+def _collect_facts(listed: Iterable[Hit], hits: Iterable[Hit]) -> list[ContextFact]:
+    """The listed memories, then the search hits. A newer memory comes before the older one that it may replace."""
     facts: dict[str, ContextFact] = {}
-    for hit in (*vital_hits, *hits):
+    for hit in (*listed, *hits):
         if not isinstance(hit.item, Event):
             facts.setdefault(_make_key(hit.item), ContextFact(hit.item, hit.excerpt, hit.outdated))
     return _sort_newer_first(facts)
+
+
+def _list_newest(store: OpenStore, scope: Scope, limit: int) -> list[Memory]:
+    """The newest memories of all namespaces, without notes: these are documents."""
+    pages = [store.tables.memories.list_page(replace(scope, namespaces=(name,)), limit) for name in scope.namespaces]
+    found = [memory for page in pages for memory in page if memory.kind is not Kind.NOTE]
+    return sorted(found, key=lambda memory: (memory.created, memory.id), reverse=True)[:limit]
+
+
+def _mark_listed(store: OpenStore, scope: Scope, listed: Sequence[Memory]) -> Sequence[Hit]:
+    """Memories that no search found, as hits that tell whether they are outdated."""
+    if not listed:
+        return []
+    tier = Tier.SUBSTRING  # any would do: these hits are not ranked
+    why = Why(tier, text=None, vector=None, confidence_factor=1.0, importance_factor=1.0)
+    hits = [Hit(each, 0.0, chunk_text(each.content)[0], why) for each in listed]
+    return place_newer_first(store, scope, tier, hits, limit=None)
 
 
 def _sort_newer_first(facts: Mapping[str, ContextFact]) -> list[ContextFact]:
@@ -226,20 +284,29 @@ def _sort_newer_first(facts: Mapping[str, ContextFact]) -> list[ContextFact]:
     return [*ordered.values()]
 
 
-def _make_profile_items(store: OpenStore, request: ContextRequest, found_ids: Collection[str]) -> Iterator[ContextItem]:
-    """The lines of the namespaces' profiles without the facts that were found; none for a question about the past."""
+def _read_profiles(store: OpenStore, request: ContextRequest) -> list[Profile | None]:
+    """The profile of each namespace, None where it is damaged; none at all for a question about the past."""
     if request.scope.filter.past:
-        return
-    for namespace_number, namespace in enumerate(request.scope.namespaces):
-        try:
-            profile = ProfileVerbs(replace(store, namespace=namespace)).get()
-        except DamagedRow as error:
-            report_damage(error)
-            continue
-        lines = render_profile(profile_without_memories(profile, found_ids)).splitlines()
-        yield from (
-            ContextItem(profile.id, f"- {each}", (namespace_number, number)) for number, each in enumerate(lines)
-        )
+        return []
+    return [_read_profile(replace(store, namespace=namespace)) for namespace in request.scope.namespaces]
+
+
+def _read_profile(store: OpenStore) -> Profile | None:
+    try:
+        return ProfileVerbs(store).get()
+    except DamagedRow as error:
+        report_damage(error)
+        return None
+
+
+def _make_profile_items(profiles: Iterable[Profile | None], found_ids: Collection[str]) -> Iterator[ContextItem]:
+    """The lines of the namespaces' profiles without the facts that were found."""
+    for namespace_number, profile in enumerate(profiles):
+        if profile is not None:
+            lines = render_profile(profile_without_memories(profile, found_ids)).splitlines()
+            yield from (
+                ContextItem(profile.id, f"- {each}", (namespace_number, number)) for number, each in enumerate(lines)
+            )
 
 
 def _assemble(request: ContextRequest, material: Material, shown_in_full: Sequence[Event]) -> Context:
@@ -287,17 +354,23 @@ def _list_repeats(section: str, distinct: DistinctTexts) -> Iterator[Omission]:
         yield Omission(section, _id_of_key(key), f"says the same as {original}")
 
 
-def _search(store: OpenStore, request: ContextRequest) -> tuple[list[Hit], list[Hit], list[str]]:
-    """Search facts and messages for the question. Return both, and the notes of the searches."""
-    if not request.text.strip():
-        return [], [], []
-    query, is_only_time = _make_query(store, request)
-    memories = answer(store, replace(query, limit=MAX_MEMORIES, scope=replace(query.scope, types=FACT_TYPES)))
+def _search_facts(store: OpenStore, query: Query, limit: int) -> Results:
+    return answer(store, replace(query, limit=limit, scope=replace(query.scope, types=FACT_TYPES)))
+
+
+def _search_excerpts(store: OpenStore, query: Query) -> Results:
     everywhere = replace(query.scope, types=(ItemType.EVENT,), events_of_session=None)
-    excerpts = answer(store, replace(query, limit=MAX_EXCERPTS, scope=everywhere))
-    log_search(store, query, memories, excerpts)
+    return answer(store, replace(query, limit=MAX_EXCERPTS, scope=everywhere))
+
+
+def _sort_found(
+    store: OpenStore, query: "_ContextQuery", found: Sequence[Results]
+) -> tuple[list[Hit], list[Hit], list[str]]:
+    """Log the searches. Return the facts and the messages that they found, and their notes."""
+    memories, excerpts = found
+    log_search(store, query.query, memories, excerpts)
     notes = [*dict.fromkeys((*memories.notes, *excerpts.notes))]
-    if is_only_time:
+    if query.is_only_time:
         return _keep_timely(memories), _keep_timely(excerpts), notes
     return [*memories], [*excerpts], notes
 
@@ -310,21 +383,25 @@ def _keep_timely(hits: Iterable[Hit]) -> list[Hit]:
     return [hit for hit in hits if hit.why.time and hit.why.time.relation in _TIMELY_RELATIONS]
 
 
-def _make_query(store: OpenStore, request: ContextRequest) -> tuple[Query, bool]:
-    """The query of both searches, and whether thresholds were dropped because the question is only a time.
+class _ContextQuery(NamedTuple):
+    """The query of both searches."""
 
-    Thresholds that the caller gave are never dropped.
-    """
+    query: Query
+    is_only_time: bool
+    """Whether thresholds were dropped because the question is only a time. Those of the caller are never dropped."""
+
+
+def _make_query(store: OpenStore, request: ContextRequest) -> _ContextQuery:
     thresholds = _choose_thresholds(store.config, request)
     # The context itself chooses among copies and reports those that were left out.
     query = make_query(store, request.text, request.scope, fold_copies=False, **thresholds)
     if request.min_similarity is not None or request.min_relevance is not None:
-        return query, False
+        return _ContextQuery(query, is_only_time=False)
     names = store.speakers.load(store.tables.conversations, request.scope.namespaces).names
     if read_times(query, names).is_only_time:
         # "what did I do last week?" is like nothing that was said
-        return replace(query, min_similarity=None, min_relevance=None), True
-    return query, False
+        return _ContextQuery(replace(query, min_similarity=None, min_relevance=None), is_only_time=True)
+    return _ContextQuery(query, is_only_time=False)
 
 
 def _choose_thresholds(settings: Config, request: ContextRequest) -> dict[str, float | None]:

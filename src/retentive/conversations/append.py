@@ -7,34 +7,53 @@ searchable chunks of a message (`chunks.py`) are written in the same transaction
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from retentive.conversations.chunks import ChunkRows, chunk_message, chunk_rows, following_row
 from retentive.errors import Conflict
 from retentive.memories.write import embed_texts
 from retentive.model import Event, Message, Session, from_micros
 from retentive.storage import Step
-from retentive.storage.tables import chunks, conversations
+from retentive.storage.tables import Tables, chunks, conversations
+from retentive.storage.tables.conversations import PendingSummary
 from retentive.storage.tables.memories import namespace_step
 from retentive.store import OpenStore
+from retentive.store.active_model import with_active_model
 from retentive.store.person import open_person_store, record_person_namespace_steps
+from retentive.store.read_ahead import read_ahead
 from retentive.store.write import Decision, write
 
 VectorsByHash = dict[str, bytes | None]
 """Vectors of chunks by their hash; None where one is pending."""
 
 
-def append(store: OpenStore, session_id: str, messages: Sequence[Message]) -> tuple[list[Event], int]:
-    """Append all messages or none. Return the stored events and the number of pending vectors."""
+class Appended(NamedTuple):
+    """Messages that were appended."""
+
+    events: list[Event]
+    pending: int
+    """How many of their vectors are still to be made."""
+    waiting: PendingSummary | None
+    """What the summary of the session does not cover; None if that was not read."""
+
+
+def append(store: OpenStore, session_id: str, messages: Sequence[Message]) -> Appended:
+    """Append all messages or none."""
     chunks_by_message = [chunk_message(message) for message in messages]
     hashes = [each.hash for message_chunks in chunks_by_message for each in message_chunks]
     vectors: VectorsByHash = {}  # kept between attempts
 
-    def decide(now: int) -> Decision[tuple[list[Event], ChunkRows]]:
-        table, key = store.tables.conversations, (store.namespace, session_id)
+    key = store.namespace, session_id
+    store = read_ahead(store, lambda tables: _announce_reads(store, tables, session_id, hashes))
+    store = with_active_model(store, is_writing=True)
+
+    def decide(now: int) -> Decision[tuple[list[Event], ChunkRows, PendingSummary | None]]:
+        table = store.tables.conversations
         session = table.get(*key)
         previous = next(iter(table.list_newest(*key, limit=1)), None) if session else None
         known = table.find_known_hashes(*key, hashes) if session else set[str]()
         events = _number_events(store.namespace, session_id, messages, session.last_sequence if session else 0, now)
+        waiting = table.load_pending_summary(*key) if session and store.config.summarise else None
         rows = chunk_rows(events, chunks_by_message, previous, known)
         _add_missing_vectors(store, rows, vectors)
         steps = [
@@ -44,11 +63,22 @@ def append(store: OpenStore, session_id: str, messages: Sequence[Message]) -> tu
             *_index_steps(store, rows, vectors),
             chunks.set_following_step([following_row(previous, events[0])] if previous else []),
         ]
-        return Decision(steps, (events, rows))
+        return Decision(steps, (events, rows, waiting and conversations.add_waiting(waiting, events)))
 
-    events, rows = write(store, decide, f"others kept appending to session {session_id!r}")
+    events, rows, waiting = write(store, decide, f"others kept appending to session {session_id!r}")
     store.speakers.note_speakers(store.namespace, {event.speaker for event in events})
-    return events, sum(vectors[hash] is None for hash in rows.new_rows)
+    return Appended(events, sum(vectors[hash] is None for hash in rows.new_rows), waiting)
+
+
+def _announce_reads(store: OpenStore, tables: Tables, session_id: str, hashes: Sequence[str]) -> None:
+    """Name what `append` will read in any case."""
+    table, key = tables.conversations, (store.namespace, session_id)
+    store.active.announce(tables.spaces)
+    table.get(*key)
+    table.list_newest(*key, limit=1)
+    table.find_known_hashes(*key, hashes)
+    if store.config.summarise:
+        table.load_pending_summary(*key)
 
 
 def reindex_session(store: OpenStore, session: Session) -> None:
@@ -86,12 +116,12 @@ def _number_events(namespace: str, session_id: str, messages: Sequence[Message],
     for message in messages:
         sequence = last + 1 if message.sequence is None else message.sequence
         if sequence <= last:
-            hint = "Give a larger number, or none: then it gets the next."
+            hint = "Give a larger number, or leave it out: then it gets the next."
             raise Conflict(f"sequence {sequence} of session {session_id!r} is not above the last, {last}", hint)
         last = sequence
         event = Event(
             namespace=namespace, session=session_id, sequence=sequence, role=message.role, speaker=message.speaker,
-            content=message.content, payload=message.payload, time=message.time or from_micros(now),
+            content=message.content, payload=message.payload, time=message.time or from_micros(now), tags=message.tags,
         )  # fmt: skip
         events.append(event)
     return events

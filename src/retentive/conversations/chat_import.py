@@ -59,13 +59,15 @@ def _append(
     try:
         return sessions.append_many(session_id, messages, report).events
     except Conflict as error:
-        hint = "Is another import of it running? Repeat this one afterwards: it goes on where it is."
+        hint = "Is another import of it running? Repeat this one afterwards: it continues where it stopped."
         raise Conflict(f"session {session_id!r} grew during the import", hint) from error
 
 
 def _require_single(found: list[Conversation], path: str | Path) -> Conversation:
     if len(found) != 1:
-        raise Invalid(f"{path} holds {len(found)} conversations", "Leave the session out: each becomes one of its own.")
+        raise Invalid(
+            f"{path} holds {len(found)} conversations", "Leave out the session: each becomes a session of its own."
+        )
     return found[0]
 
 
@@ -78,7 +80,7 @@ def _count_existing(store: OpenStore, given: Conversation) -> int:
         hint = "Import it under another name: `session=NAME`."
         longer = MARK_KEY in session.metadata and session.last_sequence > len(given.messages)
         what = "and has messages that are not in the file" if longer else "and another conversation"
-        raise Conflict(f"session {given.id!r} is there already, {what}", hint)
+        raise Conflict(f"session {given.id!r} exists already, {what}", hint)
     return session.last_sequence
 
 

@@ -4,6 +4,7 @@ A chunk has its speaker, its date, and the messages before and after it as full-
 less than its own words. If a session repeats a chunk, no second row is written: the existing row's range grows.
 """
 
+import json
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import field
 from datetime import datetime
@@ -63,10 +64,11 @@ def chunk_rows(
     neighbours = _neighbour_texts(events, previous)
     for event, chunks, (before, after) in zip(events, chunks_by_message, neighbours, strict=True):
         for ordinal, (hash, text) in enumerate(chunks):
-            said = {"last": event.sequence, "valid_from": to_micros(event.time)}
+            said = {"last": event.sequence, "valid_from": to_micros(event.time), "tags": _encode_tags(event.tags)}
             row = rows.new_rows.get(hash) or rows.extended_rows.get(hash)
             if row:
                 row["last"], row["valid_from"] = said["last"], max(row["valid_from"], said["valid_from"])
+                row["tags"] = _join_tags(row["tags"], event.tags)
             elif hash in known:
                 rows.extended_rows[hash] = {**_row_key(event, hash), **said}
             else:
@@ -76,6 +78,14 @@ def chunk_rows(
                 }
                 rows.texts[hash] = text
     return rows
+
+
+def _join_tags(known: str | None, more: Sequence[str]) -> str | None:
+    return _encode_tags([*dict.fromkeys([*(json.loads(known) if known else ()), *more])])
+
+
+def _encode_tags(tags: Sequence[str]) -> str | None:
+    return json.dumps([*tags], ensure_ascii=False) if tags else None
 
 
 def following_row(previous: Event, after: Event) -> Row:

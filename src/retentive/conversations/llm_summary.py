@@ -35,7 +35,7 @@ class LlmCondenser:
         instructions = load_prompt(PROMPT_NAME).fill(words=max(1, int(WORDS_PER_TOKEN * limit)))
         text = self._ask(instructions, _render_material(summary, events), TOKEN_SLACK * limit).strip()
         if has_json(text) or shares_word_run(text, instructions, MAX_ECHO_WORDS):
-            raise Unusable("the summary repeats what the model was given")
+            raise Unusable("the summary repeats its instructions")
         return clip_to_tokens(text, limit, count)
 
 

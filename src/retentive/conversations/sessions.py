@@ -27,9 +27,10 @@ from retentive.model import (
 from retentive.storage.tables import conversations, expectations, quarantine
 from retentive.storage.tables.memories import namespace_step
 from retentive.store import OpenStore, secret_policy, validate
+from retentive.store.active_model import with_active_model
 from retentive.store.person import open_person_store
 from retentive.store.validate import UNSET, TimeInput, Unset
-from retentive.store.views import mutates
+from retentive.store.views import changes, mutates
 from retentive.store.write import Decision, write
 from retentive.text.caches import clear_text_caches
 
@@ -42,7 +43,7 @@ class Sessions:
     def __init__(self, store: OpenStore) -> None:
         self._store = store
 
-    @mutates
+    @changes
     def append(
         self,
         session: str,
@@ -52,22 +53,23 @@ class Sessions:
         time: TimeInput | None = None,
         sequence: int | None = None,
         payload: Any = None,
+        tags: Iterable[str] = (),
     ) -> Event:
         """Store one message. It is durable and searchable on return.
 
         `role` is user, assistant, system, developer or tool. `content` is a text or a list of content blocks. It may be
         missing if the payload has tool calls. `payload` is any JSON: it is stored whole, and the arguments and results
         of tool calls in it are searched, too. Without a `sequence` the message gets the next one. A sequence that is
-        not above the last is a `Conflict`.
+        not above the last is a `Conflict`. Filters find it by its `tags` and by those of its session.
         """
-        given = Message(role, content, speaker, time, sequence, payload)  # type: ignore[arg-type]  # checked next
+        given = Message(role, content, speaker, time, sequence, payload, tags)  # type: ignore[arg-type]  # checked next
         message = secret_policy.apply_policy_to_message(
             self._store, validate.parse_message(given, self._store.config.max_message)
         )
         (event,), _ = self._append(session, [message])
-        return self._store.on_user_message(self._store, event)
+        return self._carry_out_requests(event)
 
-    @mutates
+    @changes
     def append_pair(
         self,
         session: str,
@@ -82,7 +84,7 @@ class Sessions:
         question = {"role": "user", "content": user, "speaker": user_speaker, "time": time}
         answer = {"role": "assistant", "content": assistant, "speaker": assistant_speaker, "time": time}
         (first, second), _ = self._append(session, _validate_messages(self._store, [question, answer]))
-        return self._store.on_user_message(self._store, first), second
+        return self._carry_out_requests(first), second
 
     @mutates
     def append_many(
@@ -262,9 +264,13 @@ class Sessions:
 
     def _append(self, session: str, messages: Sequence[Message]) -> tuple[builtins.list[Event], int]:
         session_id = self._require_id(session)
-        events, pending = append(self._store, session_id, messages)
-        summaries.summarise_if_due(self._store, session_id)
-        return events, pending
+        appended = append(self._store, session_id, messages)
+        summaries.summarise_if_due(self._store, session_id, appended.waiting)
+        return appended.events, appended.pending
+
+    def _carry_out_requests(self, event: Event) -> Event:
+        """What a message asks for is done with the model that is active now, as the message was kept with it."""
+        return self._store.on_user_message(with_active_model(self._store, is_writing=True), event)
 
     def _put(self, session_id: str, changes: Mapping[str, Any]) -> Session:
         store = self._store
@@ -307,5 +313,5 @@ def _validate_messages(store: OpenStore, messages: Sequence[Any], done: int = 0,
 
 
 def make_missing_error(session: str, namespace: str) -> NotFound:
-    hint = "`sessions.list()` shows those there are."
+    hint = "`sessions.list()` shows the existing ones."
     return NotFound(f"no session {session[:60]!r} in namespace {namespace!r}", hint)

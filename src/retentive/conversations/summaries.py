@@ -11,6 +11,7 @@ from retentive.conversations.turns import render_line
 from retentive.errors import Busy, Invalid, NotFound, RetentiveError, Stale
 from retentive.model import Event, Replay, Session, Summary, to_micros
 from retentive.storage.tables import conversations
+from retentive.storage.tables.conversations import PendingSummary
 from retentive.store import OpenStore
 from retentive.store.validate import clean_question
 from retentive.store.write import MAX_ATTEMPTS
@@ -24,21 +25,22 @@ RETRY_GROWTH = 1.1  # after an attempt that condensed nothing, the next follows 
 MAX_SUMMARY_SHARE = 0.5  # of a replay's budget for the summary: the newest words are worth as much as all older ones
 
 
-def summarise_if_due(store: OpenStore, session_id: str) -> None:
+def summarise_if_due(store: OpenStore, session_id: str, waiting: PendingSummary | None = None) -> None:
     """Summarise if it is due by the stored token estimates: an append reads no messages for it.
 
+    `waiting` is what waits to be summarised, if that is known.
     An error is noted in the journal, and the next append tries again: the appended message is stored in any case.
     """
     if store.config.summarise:
         try:
-            _summarise_if_due(store, session_id)
+            _summarise_if_due(store, session_id, waiting)
         except RetentiveError as error:
             store.journal.record_failure("summary", error)
 
 
-def _summarise_if_due(store: OpenStore, session_id: str) -> None:
+def _summarise_if_due(store: OpenStore, session_id: str, waiting: PendingSummary | None) -> None:
     config, key = store.config, (store.namespace, session_id)
-    waiting = store.tables.conversations.load_pending_summary(*key)
+    waiting = waiting or store.tables.conversations.load_pending_summary(*key)
     if waiting is None or waiting.messages < config.summary_messages:
         return
     margin = 1.0 if config.tokenizer == "estimate" else EXACT_COUNT_SHARE
@@ -185,8 +187,8 @@ def _explain_refusal(store: OpenStore, session_id: str, upto: int, epoch: int) -
     if now is None:
         return NotFound(f"session {session_id!r} was deleted meanwhile")
     if now.epoch != epoch or upto <= now.upto:
-        hint = "Read the summary again and write on from there."
+        hint = "Read the summary again and continue from there."
         return Stale(f"the summary of session {session_id!r} is at epoch {now.epoch}, not {epoch}", hint)
     return Invalid(
-        f"session {session_id!r} has no message {upto} yet", "Give the sequence of its last message or less."
+        f"session {session_id!r} has no message {upto} yet", "Give at most the sequence number of its last message."
     )

@@ -56,7 +56,7 @@ class BackgroundLoadEmbedder:
                 self._loading.start()
         self._loading.join(self._seconds)
         if self._loading.is_alive():
-            raise EmbedError("the model is still being loaded", "Ask again in a moment; full text answers meanwhile.")
+            raise EmbedError("the model is still being loaded", "Retry in a moment; searches use keywords until then.")
 
     def _load(self) -> None:
         """Load the model. An error is dropped here: the call that waits meets it again in the inner embedder."""

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     """Returns a vector for each text: an array, or a list of lists of numbers."""
 
 _EMBEDDER_METHODS = ("embed", "embed_query", "describe", "close")
-_NAME_HINT = 'Give it a name of its own: Retentive.open(embedder=EmbedderFunction(function, name="my-model")).'
-_ASYNC_HINT = "Give one that returns the vectors: def embed(texts): return asyncio.run(embed_async(texts))."
+_NAME_HINT = 'Give it a name: Retentive.open(embedder=EmbedderFunction(function, name="my-model")).'
+_ASYNC_HINT = "Give one that returns vectors directly: def embed(texts): return asyncio.run(embed_async(texts))."
 
 
 class EmbedderFunction:
@@ -63,7 +63,7 @@ class CallableEmbedder(MeasuredEmbedder):
         if inspect.isawaitable(vectors):
             if inspect.iscoroutine(vectors):
                 vectors.close()
-            raise EmbedError(f"{self._name} is async, and gives no vectors", _ASYNC_HINT)
+            raise EmbedError(f"{self._name} is async, and does not return vectors", _ASYNC_HINT)
         return [*vectors] if isinstance(vectors, tuple) else vectors
 
 

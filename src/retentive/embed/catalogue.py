@@ -100,7 +100,7 @@ _MINILM_GRAPH = _pin_file(
 MINILM = CatalogueEntry(
     name="all-MiniLM-L6-v2",
     aliases=("minilm",),
-    summary="quick, small, good at everything",
+    summary="fast, small, good at everything",
     licence="Apache-2.0",
     space=Space("all-MiniLM-L6-v2", 384, 0.35, 0.11),
     graphs={INT8: _MINILM_GRAPH, FLOAT32: _MINILM_GRAPH},
@@ -108,7 +108,7 @@ MINILM = CatalogueEntry(
 )
 BGE = CatalogueEntry(
     name="bge-small-en-v1.5",
-    summary="better at talk, 1.5 times the work",
+    summary="better at dialogue, 1.5x the work",
     licence="MIT",
     space=Space("bge-small-en-v1.5@5c38ec7", 384, 0.57, 0.07),
     graphs={
@@ -139,7 +139,7 @@ BGE = CatalogueEntry(
 )
 ARCTIC = CatalogueEntry(
     name="snowflake-arctic-embed-s",
-    summary="better at chats, 1.5 times the work",
+    summary="better at chats, 1.5x the work",
     licence="Apache-2.0",
     space=Space("snowflake-arctic-embed-s@e596f50", 384, 0.62, 0.05),
     graphs={
@@ -170,7 +170,7 @@ ARCTIC = CatalogueEntry(
 )
 E5 = CatalogueEntry(
     name="multilingual-e5-small",
-    summary="a hundred languages, mixed as you like",
+    summary="a hundred languages, freely mixed",
     licence="MIT",
     languages="100",
     # Not measured here: by its model card, cosines lie between .7 and 1.
@@ -204,7 +204,7 @@ E5 = CatalogueEntry(
 POTION = CatalogueEntry(
     name="potion-base-8M",
     aliases=("fast",),
-    summary="a hundred times cheaper, weaker on facts",
+    summary="100 times less work, weaker on facts",
     licence="MIT",
     space=Space("potion-base-8M@bf8b056", 256, 0.36, 0.11),
     graphs={
@@ -227,7 +227,7 @@ POTION = CatalogueEntry(
 )
 HASHING = CatalogueEntry(
     name="hashing",
-    summary="no model: shared words and spellings",
+    summary="no model: shared words and spelling",
     licence="Apache-2.0",
     languages="any",
     # 788 questions of LoCoMo: 34 % of the turns that answer them are above this, and 8 % of random turns.

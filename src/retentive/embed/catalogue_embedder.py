@@ -52,7 +52,7 @@ class CatalogueEmbedder(LocalEmbedder[Encoder]):
     def _open_verified(self) -> LoadedModel[Encoder]:
         name = self._entry.name
         megabytes = sum(file.size for file in self._files) / 1e6
-        hint = f"Fetch it with `models.pull({name!r})` ({megabytes:.0f} MB)."
+        hint = f"Download it with `models.pull({name!r})` ({megabytes:.0f} MB)."
         with ExitStack() as verified_files:
             for file in self._files:
                 verified_files.enter_context(verify_file(self._cache / file.name, file.sha256, hint))
@@ -75,6 +75,6 @@ class CatalogueEmbedder(LocalEmbedder[Encoder]):
         if all((self._cache / file.name).is_file() for file in self._files):
             return {"graph": str(weights), "origin": "catalogue"}
         if self._download:
-            return {"graph": "", "origin": "the first text downloads it"}
-        missing = f"{self._entry.name} is not on this machine; `models.pull({self._entry.name!r})` fetches it."
+            return {"graph": "", "origin": "downloaded at the first text"}
+        missing = f"{self._entry.name} is not on this machine; `models.pull({self._entry.name!r})` downloads it."
         return {"graph": "", "origin": "", "degraded": missing}

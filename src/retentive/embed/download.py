@@ -32,7 +32,7 @@ _OFFLINE_HINT = (
     "Check the network of this machine (proxies: HTTPS_PROXY; a mirror: HF_ENDPOINT), then try again: the download "
     "continues. Or copy the file to {target} from a machine that has it; full-text search works meanwhile."
 )
-_NO_ROOM_HINT = "Make room, or set another cache folder, then try again: the download continues."
+_NO_ROOM_HINT = "Free some space, or set another cache folder, then try again: the download continues."
 _WRONG_HASH_HINT = (
     "Try again. If the error stays, the mirror or a proxy changes files; full-text search works meanwhile."
 )
@@ -96,7 +96,7 @@ def _download_file(url: str, target: Path, file: HubFile, progress: DownloadProg
             _continue_until_complete(client, url, partial, file, progress)
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         hint = _OFFLINE_HINT.format(target=target)
-        raise EmbedError(f"The model could not be fetched from {url}: {_describe_error(error)}.", hint) from error
+        raise EmbedError(f"The model could not be downloaded from {url}: {_describe_error(error)}.", hint) from error
     actual = hash_file(partial)
     if actual != file.sha256:
         partial.unlink()

@@ -73,4 +73,4 @@ def _expand_path(text: str) -> Path:
     try:
         return Path(text).expanduser().absolute()
     except RuntimeError as error:  # the home of an unknown user
-        raise BadConfig(f"The embedder {text!r} is no path: {error}") from error
+        raise BadConfig(f"The embedder {text!r} is not a path: {error}") from error

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from retentive.embed.static_encoder import StaticEncoder
 
 _MIN_COSINE = 0.985  # as for MiniLM: another runtime's rounding stays above it, other weights or pooling do not
-_CHANGED_HINT = "If the change was meant, run `models.verify(PATH, accept=True)`, then `reembed(model=PATH)`."
+_CHANGED_HINT = "If the change was intended, run `models.verify(PATH, accept=True)`, then `reembed(model=PATH)`."
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class FolderEmbedder(LocalEmbedder[Encoder]):
 
     def _open(self) -> LoadedModel[Encoder]:
         if (files := self._files) is None:
-            hint = "Put it back, or choose another embedder."
+            hint = "Restore the file, or choose another embedder."
             if isinstance(self._problem, ModelUnfit):
                 raise ModelUnfit(str(self._problem), hint)
             raise ModelMissing(f"There is no model at {self._path}.", hint)
@@ -134,7 +134,7 @@ class FolderEmbedder(LocalEmbedder[Encoder]):
             return record
         cosine = compare_encoder(encoder, self._record)
         if cosine < _MIN_COSINE:
-            problem = f"{self._path} gives other vectors than at its first use: the cosine is only {cosine:.2f}."
+            problem = f"{self._path} gives different vectors than at its first use: the cosine is only {cosine:.2f}."
             raise ModelUnfit(problem, _CHANGED_HINT)
         return self._record
 
@@ -190,7 +190,7 @@ def compare_encoder(encoder: Encoder, record: FolderRecord) -> float:
     recorded = decode_vectors(record.vectors)
     vectors = encoder.embed(load_known_vectors().texts)
     if recorded.size != vectors.size:
-        raise EmbedError("the record of the model has another shape")
+        raise EmbedError("the record of the model has an unexpected form")
     return float((vectors * recorded.reshape(vectors.shape)).sum(axis=1).min())
 
 

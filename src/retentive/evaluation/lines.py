@@ -104,7 +104,7 @@ def _make_question(line: CollectionLine, known: Mapping[str, str]) -> Evaluation
     if not isinstance(expected, list):
         raise ValueError(f"line {line.number}: `expected` must be a list")  # noqa: TRY004 - of input, not of a call
     if unknown := [each for each in expected if not isinstance(each, str) or each not in known]:
-        raise ValueError(f"line {line.number}: nothing has the id or the text {unknown[0]!r}")
+        raise ValueError(f"line {line.number}: no memory or message has the id or the text {unknown[0]!r}")
     return EvaluationQuestion(
         line.text, tuple(dict.fromkeys(known[each] for each in expected)), str(line.rest.get("category", ""))
     )

@@ -33,7 +33,7 @@ def open_change_source(trees: Sequence[Tree], stop: threading.Event, *, poll: bo
         reason = str(error)
     except OSError as error:  # no room for as many watches, among others
         reason = f"the system does not report changes ({error})"
-    return Polling(trees, stop), f"looking every {POLL_SECONDS:.0f} s: {reason}"
+    return Polling(trees, stop), f"checking every {POLL_SECONDS:.0f} s: {reason}"
 
 
 class SystemEvents:

@@ -126,7 +126,7 @@ def _parse_patterns(lines: Iterable[str], *, strict: bool = False) -> tuple[Patt
             parsed = GitIgnoreSpec.from_lines([line]).patterns
         except ValueError as error:
             if strict:
-                raise Invalid(f"{line[:80]!r} is no pattern: {error}", "Write it as in .gitignore.") from error
+                raise Invalid(f"{line[:80]!r} is not a valid pattern: {error}", "Write it as in .gitignore.") from error
             continue
         found += [Pattern(bool(each.include), each.match_file) for each in parsed if each.include is not None]
     return tuple(reversed(found))

@@ -87,9 +87,15 @@ class IndexRun:
     """One run of indexing, in one thread."""
 
     def __init__(
-        self, store: OpenStore, options: IndexOptions, stop: threading.Event, progress: Progress | None = None
+        self,
+        store: OpenStore,
+        options: IndexOptions,
+        stop: threading.Event,
+        progress: Progress | None = None,
+        on_file: Callable[[str], None] | None = None,
     ) -> None:
-        self._store, self._options, self._stop, self._progress = store, options, stop, progress
+        self._store, self._options, self._stop = store, options, stop
+        self._progress, self._on_file = progress, on_file
         self._table = store.tables.files
         self._counts = Counter[str]()
         self._skipped: dict[str, SkippedFile] = {}
@@ -162,6 +168,8 @@ class IndexRun:
         batch: list[FileChange] = []
         for done, found in enumerate(comparison.to_read, start=1):
             self._require_running()
+            if self._on_file:
+                self._on_file(found.path)
             change = self._decide_change(found, comparison.indexed.get(found.path))
             if change:
                 batch.append(change)
@@ -347,12 +355,13 @@ def index_places(
     stop: threading.Event,
     progress: Progress | None = None,
     on_wait: Callable[[str], None] | None = None,
+    on_file: Callable[[str], None] | None = None,
 ) -> IndexResult:
     """Index these places while no other process does. Without a difference, nothing is written or waited for."""
     check = IndexRun(store, options, stop)
     if not check.is_needed(places):
         return check.result()
-    run = IndexRun(store, options, stop, progress)
+    run = IndexRun(store, options, stop, progress, on_file)
     if options.dry_run:
         return run.run(places)
     roots = [*dict.fromkeys(tree.root for tree, _ in places)]

@@ -43,6 +43,7 @@ class Files:
         dry_run: bool = False,
         progress: Callable[[int, int], None] | None = None,
         on_wait: Callable[[str], None] | None = None,
+        on_file: Callable[[str], None] | None = None,
     ) -> IndexResult:
         """Bring the index in step with files and folders: what is new, changed, renamed or gone, and nothing else.
 
@@ -50,14 +51,14 @@ class Files:
         and its folder; None keeps the tags that it has. Files larger than `limit_kb` (setting `max_file_kb`) are
         skipped. Files that match the patterns `ignore`, in the syntax of `.gitignore`, are left out. `progress` is
         called with how many files are done and how many had to be opened. `on_wait` is called with a folder that
-        another process is indexing at this moment.
+        another process is indexing at this moment, `on_file` with the path of each file before it is read.
         """
         from retentive.files.index import index_places
 
         trees = self._make_trees(paths, limit_kb, ignore)
         options = _make_options(session, tags, dry_run=dry_run)
         return index_places(
-            self._store, options, [(tree, None) for tree in trees], threading.Event(), progress, on_wait
+            self._store, options, [(tree, None) for tree in trees], threading.Event(), progress, on_wait, on_file
         )
 
     @mutates
@@ -146,7 +147,7 @@ class Files:
 
         given = [paths] if isinstance(paths, str | os.PathLike) else [*paths]
         if not given:
-            raise Invalid("no file or folder is named", "Give at least one.")
+            raise Invalid("no file or folder was given", "Give at least one.")
         limit = self._store.config.max_file_kb
         if limit_kb is not None:
             limit = validate.positive_int(limit_kb, "limit_kb", MAX_LIMIT_KB)
@@ -162,7 +163,7 @@ class Files:
             return row
         found = self._table.list_by_path(self._store.namespace, session, [_resolve_path(path)])
         if not found:
-            hint = "`files.list()` shows those that are; `files.index(PATH)` adds more."
+            hint = "`files.list()` shows the indexed ones; `files.index(PATH)` adds more."
             raise NotFound(f"{given[:200]!r} is not in the index of namespace {self._store.namespace!r}", hint)
         return found[0]
 
@@ -191,6 +192,6 @@ def _require_existing(path: str | os.PathLike[str]) -> str:
     """Return a path as it is stored; `Invalid` if nothing is there."""
     root = _resolve_path(path)
     if not os.path.lexists(root):
-        hint = "If it is permanently gone, `files.remove(PATH)` takes it out of the index."
+        hint = "If it is permanently gone, `files.remove(PATH)` removes it from the index."
         raise Invalid(f"there is no {os.fspath(path)[:200]!r}", hint)
     return root

@@ -202,7 +202,7 @@ class _Walk:
         target = os.path.realpath(path)
         is_folder = stat.S_ISDIR(status.st_mode)
         if is_within(os.path.realpath(os.path.dirname(path)), target):  # noqa: PTH120
-            self.result.skip(path, "a link to a folder that it is in")
+            self.result.skip(path, "a link to a folder that contains it")
             return None
         for folder in self._linked_folders:
             if is_within(target, folder) or (is_folder and is_within(folder, target)):
@@ -215,7 +215,7 @@ class _Walk:
         """Skip folders such as `/proc`: they have no end, and nothing in them is a document."""
         if not is_kernel_file(status):
             return False
-        self.result.skip(path, "made up by the system, not on a disk")
+        self.result.skip(path, "a virtual file of the system")
         return True
 
     def _add_file(self, path: str, status: os.stat_result) -> None:

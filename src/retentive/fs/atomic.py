@@ -123,9 +123,9 @@ def require_free_name(name: Path, store: Path | None, *, overwrite: bool) -> Non
     if store is not None and name.exists() and name.samefile(store):
         raise Conflict(f"{name} is the store itself", "Give another name.")
     if used := [end for end in SQLITE_LOGS if Path(f"{name}{end}").exists()]:
-        raise Conflict(f"{name}{used[0]} is there, so {name} is a store in use", "Give another name.")
+        raise Conflict(f"{name}{used[0]} exists, so {name} is a store in use", "Give another name.")
     if not overwrite and (name.exists() or name.is_symlink()):
-        raise Conflict(f"{name} is there already", "Give another name, or replace it with `overwrite=True`.")
+        raise Conflict(f"{name} exists already", "Give another name, or replace it with `overwrite=True`.")
 
 
 def remove(path: Path) -> None:

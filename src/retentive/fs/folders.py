@@ -15,5 +15,5 @@ def make_private(folder: Path) -> None:
 def make_data_folder(folder: Path) -> None:
     """Create the default folder of the store. Raises `Unwritable` if that fails."""
     hint = "Choose a file for the store with `Retentive.open(FILE)` or RETENTIVE_DB."
-    with reraise_os_errors(f"the data folder {folder} cannot be made", hint):
+    with reraise_os_errors(f"the data folder {folder} cannot be created", hint):
         make_private(folder)

@@ -32,7 +32,7 @@ READ_SECONDS = 30.0  # for a piece of a file; a disk that sleeps needs ten, one 
 PIECE_BYTES = 1 << 20  # bytes read at a time: handing one to a thread takes 60 µs, reading it 200
 KERNEL_FOLDERS = ("/proc", "/sys")
 CANNOT_BE_OPENED = (errno.ENXIO, errno.ENODEV, errno.EOPNOTSUPP)  # what the system says of sockets and some devices
-HINT = "Copy what it holds into a file and give that. In a terminal, `-` reads a pipe where a command says so."
+HINT = "Copy its content into a file and give that. Commands that accept `-` read a pipe."
 
 T = TypeVar("T")
 Name = str | os.PathLike[str]
@@ -93,7 +93,7 @@ def _open(path: Name, name: str) -> int:
         return os.open(path, flags)
     except BlockingIOError:
         hint = "Close the program that has it open, and try again."
-        raise Invalid(f"{name} is held by another program", hint) from None
+        raise Invalid(f"{name} is in use by another program", hint) from None
     except OSError as error:
         if error.errno in CANNOT_BE_OPENED:
             _require_regular(name, Path(path).stat())
@@ -147,7 +147,7 @@ class RegularFile(io.RawIOBase):
         try:
             data = self._wait(lambda: os.read(self._handle, size))
         except BlockingIOError:
-            raise Invalid(f"{self._name} has nothing to read yet, as a file of the kernel may", HINT) from None
+            raise Invalid(f"{self._name} has no content yet, as files of the kernel may", HINT) from None
         if data:
             self._check(os.fstat(self._handle))
         return data
@@ -164,7 +164,7 @@ class RegularFile(io.RawIOBase):
     def _check(self, status: os.stat_result) -> None:
         if stat.S_ISREG(status.st_mode):
             if not status.st_size:
-                raise Invalid(f"{self._name} is a file that the system makes up, without a size", HINT)
+                raise Invalid(f"{self._name} is a virtual file of the system, without a size", HINT)
             if os.lseek(self._handle, 0, os.SEEK_CUR) > self._max_bytes:
                 raise too_large(self._name, self._max_bytes)
 
@@ -193,15 +193,15 @@ def _in_time(name: str, seconds: float, do: Callable[[], T]) -> T:
     try:
         return wait_for(do, seconds)
     except TimeoutError:
-        hint = "See whether its disk, or the machine it is on, can be reached; or copy it to a disk of this machine."
+        hint = "Check that its disk or server can be reached, or copy it to a disk of this machine."
         raise Invalid(f"{name} could not be read within {seconds:.0f} s", hint) from None
 
 
 def _require_regular(name: str, status: os.stat_result) -> None:
     if is_kernel_file(status):
-        raise Invalid(f"{name} is made up by the system, not a file on a disk", HINT)
+        raise Invalid(f"{name} is a virtual file of the system, not on a disk", HINT)
     if stat.S_ISDIR(status.st_mode):
-        raise Invalid(f"{name} is a folder, not a regular file", "Give a file that is in it.")
+        raise Invalid(f"{name} is a folder, not a regular file", "Give a file in it.")
     if not stat.S_ISREG(status.st_mode):
         raise Invalid(f"{name} is {_kind_of(status.st_mode)}, not a regular file", HINT)
 
@@ -219,7 +219,7 @@ def _kind_of(mode: int) -> str:
         stat.S_IFCHR: "a device",
         stat.S_IFBLK: "a device",
     }
-    return kinds.get(stat.S_IFMT(mode), "something special")
+    return kinds.get(stat.S_IFMT(mode), "a special file")
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Recall memories for the model: at the start of a conversation, and with each prompt."""
+"""Recall the memories that help with a prompt."""
 
 from __future__ import annotations
 
@@ -6,39 +6,25 @@ import re
 import threading
 import time
 from contextlib import suppress
-from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 from retentive.embed import open_configured
 from retentive.errors import EmbedError
 from retentive.hooks.blocks import Block, Group, build_block
-from retentive.hooks.request import LATE_THREAD_NAME, NO_EMBEDDER, HookCall, HookOptions, find_target
+from retentive.hooks.request import LATE_THREAD_NAME, HookCall, HookOptions, find_target
 from retentive.hooks.transcript import is_program_text, strip_added
-from retentive.model import VITAL_IMPORTANCE, Space, Successor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
-    from retentive.api import Retentive
     from retentive.config import Config
-    from retentive.model import Hit, Memory
-    from retentive.served_namespaces import ServedNamespaces
-    from retentive.store.scope import View
+    from retentive.model import Memory, Space
 
-START_BUDGET, PROMPT_BUDGET = 600, 500  # tokens
+PROMPT_BUDGET = 500  # tokens
 EMBEDDING_SHARE = 0.4  # of the time limit. After it, keyword search answers alone. The model usually takes a tenth
-START_CANDIDATES = 30  # memories loaded for each group at the start of a conversation
-PROMPT_CANDIDATES = 12  # memories searched for a prompt, most of which are left out
-# Few and near: what does not bear on a prompt distracts the model. On prompts of two people left out of choosing these
-# three, .54 of the memories help, and .83 of the prompts that can be helped are; before, with twelve, .30 and .77.
-MAX_PROMPT_MEMORIES = 3
-MIN_PROMPT_RELEVANCE = 0.45
-MIN_SHARE_OF_BEST = 0.85  # of the best relevance
+MAX_PROMPT_MEMORIES = 3  # few: what does not bear on a prompt distracts the model
 QUESTION_HEAD_CHARS, QUESTION_TAIL_CHARS = 700, 300  # of a long prompt: text pasted in between is not the question
-PERSONAL_KINDS = ("instruction", "preference", "personal", "background")
-WORK_KINDS = ("instruction", "project", "pattern", "preference", "fact")
-DECISION_KINDS = ("decision", "outcome")
 
 _COMMAND = re.compile(r"/[\w:.-]+(?:\s|$)")
 _ASSENT_WORDS = frozenset(
@@ -46,21 +32,6 @@ _ASSENT_WORDS = frozenset(
     "now ok okay on one ones option perfect please proceed right s same so sounds stop sure thank thanks that the then "
     "this try up wait y yeah yep yes you again n".split()
 )
-
-
-def recall_at_start(call: HookCall, options: HookOptions) -> Block:
-    """Build the block for the start of a conversation. A resumed one still has the memories shown before."""
-    target = find_target(call, options)
-    target.state.prune()
-    seen = target.state.load_shown() if call.source == "resume" else []
-    with target.open(NO_EMBEDDER) as store:
-        groups = [
-            group._replace(memories=_drop_seen(group.memories, seen)) for group in _load_groups(store, target.served)
-        ]
-        outdated = _load_outdated(store, target.served)
-    block = build_block(groups, START_BUDGET if options.budget is None else options.budget, outdated)
-    target.state.save_shown((*seen, *block.shown))
-    return block
 
 
 def recall_for_prompt(call: HookCall, options: HookOptions) -> Block:
@@ -79,28 +50,23 @@ def recall_for_prompt(call: HookCall, options: HookOptions) -> Block:
         else:  # the store has another model than the setting names; the search embeds with it
             vector = None
             has_vector = space is not None and can_embed_at_once(target.settings, space.model or "")
-        hits = store.search(
+        found = store.search_for_prompt(
             question,
-            PROMPT_CANDIDATES,
+            MAX_PROMPT_MEMORIES,
             vector=vector,
             mode="hybrid" if has_vector else "text",
             min_similarity=target.settings.min_similarity or None,
-            min_relevance=max(MIN_PROMPT_RELEVANCE, target.settings.min_relevance),
             namespaces=target.served.also_read,
-            include="memories",
         )
-    relevant = _drop_seen([hit.memory for hit in choose_nearest(hits)], seen)
-    outdated = {hit.id: hit.outdated for hit in hits if hit.outdated}
-    block = build_block([Group("", relevant)], PROMPT_BUDGET if options.budget is None else options.budget, outdated)
+        relevant = drop_seen([hit.memory for hit in found], seen)
+        outdated = {hit.id: hit.outdated for hit in found if hit.outdated}
+        budget = PROMPT_BUDGET if options.budget is None else options.budget
+        block = build_block([Group("", relevant)], budget, outdated)
+        shown = [memory for memory in relevant if memory.id in block.shown]
+        store.injections.log_shown(shown, call.session_name, question)
     if block.shown:
         target.state.save_shown((*seen, *block.shown))
     return block
-
-
-def choose_nearest(hits: Sequence[Hit]) -> list[Hit]:
-    """Choose the first hits that are about as relevant as the best one."""
-    best = max((hit.relevance for hit in hits), default=0.0)
-    return [hit for hit in hits if hit.relevance >= MIN_SHARE_OF_BEST * best][:MAX_PROMPT_MEMORIES]
 
 
 def extract_question(prompt: str) -> str:
@@ -115,39 +81,7 @@ def extract_question(prompt: str) -> str:
     return f"{text[:QUESTION_HEAD_CHARS]}\n{text[-QUESTION_TAIL_CHARS:]}"
 
 
-def _load_groups(store: Retentive, served: ServedNamespaces) -> list[Group]:
-    """Load the most important memories, those about the person and about the work, and recent decisions."""
-    person_view = store.in_namespace(served.person) if served.person else store
-    names = [name for name in store.namespaces(served.also_read) if name != store.namespace]
-    views = [store, *map(store.in_namespace, names)]
-    work_views = [view for view in views if view is store or view.namespace != person_view.namespace]
-    vital = _list_all(views, min_importance=VITAL_IMPORTANCE)
-    work = _list_all(work_views, kind=WORK_KINDS)
-    decisions = _list_all(work_views, kind=DECISION_KINDS)
-    return [
-        Group("Most important", _rank(vital)),
-        Group("About the user", _rank(_list_all([person_view], kind=PERSONAL_KINDS))),
-        Group("About this project" if served.person else "About the work", _rank(work)),
-        Group("Decided lately", sorted(decisions, key=lambda each: each.valid_from, reverse=True)),
-    ]
-
-
-def _list_all(views: Iterable[Retentive], **filters: Unpack[View]) -> list[Memory]:
-    return [memory for view in views for memory in view.list(START_CANDIDATES, **filters)]
-
-
-def _load_outdated(store: Retentive, served: ServedNamespaces) -> dict[str, Successor]:
-    """Load the newer memories that may replace an older one, by the older one's id."""
-    names = dict.fromkeys((store.namespace, *store.namespaces(served.also_read)))
-    open_proposals = chain.from_iterable(store.in_namespace(name).proposals.list() for name in names)
-    return {each.older_id: Successor(each.newer_id, each.newer_time, is_certain=False) for each in open_proposals}
-
-
-def _rank(memories: Iterable[Memory]) -> list[Memory]:
-    return sorted(memories, key=lambda each: (each.importance, each.valid_from), reverse=True)
-
-
-def _drop_seen(memories: Iterable[Memory], seen: Iterable[str]) -> list[Memory]:
+def drop_seen(memories: Iterable[Memory], seen: Iterable[str]) -> list[Memory]:
     known = {*seen}
     return [each for each in memories if each.id not in known]
 

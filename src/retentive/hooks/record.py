@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from retentive.errors import Busy, Conflict, NotFound, SecretFound
 from retentive.fs.regular_files import open_regular
 from retentive.hooks.recall import can_embed_at_once
-from retentive.hooks.request import NO_EMBEDDER, HookCall, HookOptions, find_target
+from retentive.hooks.request import CLIENT, NO_EMBEDDER, HookCall, HookOptions, find_target
 from retentive.hooks.transcript import TranscriptMessage, find_first_folder, parse_transcript
+from retentive.model import Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from retentive.hooks.state import HookState
     from retentive.model import Event, Session
 
-CLIENT = "claude-code"
 MAX_RECENT_EVENTS = 50  # newest messages of the session in which the last recorded line is looked for
 PAGE_SIZE = 1000
 MAX_ATTEMPTS = 5
@@ -38,17 +38,29 @@ def record_conversation(call: HookCall, options: HookOptions, *, is_ended: bool 
         lines.seek(0)
         messages = parse_transcript(lines)
     target = find_target(call, options, Path(folder) if folder else None)
-    session = f"{CLIENT}/{call.session}"
+    session = call.session_name
     with target.open(NO_EMBEDDER) as memory:
-        count = _record_messages(memory, session, messages, target.state) if messages else 0
+        new = _record_messages(memory, session, messages, target.state) if messages else []
+        _log_used(memory, session, new, target.served.also_read)
         can_learn = is_ended and target.settings.llm == "none" and _find_session(memory, session) is not None
     if can_learn and can_embed_at_once(target.settings, target.settings.embedder):
         with target.open(target.settings.embedder) as memory:  # learning judges sentences by their vectors
             memory.learn(session)
-    return count
+    return len(new)
 
 
-def _record_messages(memory: Retentive, name: str, messages: Sequence[TranscriptMessage], state: HookState) -> int:
+def _log_used(memory: Retentive, session: str, new: Iterable[TranscriptMessage], also_read: Sequence[str]) -> None:
+    """Log which of the memories shown the new answers used."""
+    new = [*new]
+    answers = "\n".join(each.text for each in new if each.role == Role.ASSISTANT)
+    said = "\n".join(each.text for each in new if each.role == Role.USER)
+    if answers:
+        memory.injections.log_used(session, answers, said, also_read)
+
+
+def _record_messages(
+    memory: Retentive, name: str, messages: Sequence[TranscriptMessage], state: HookState
+) -> Sequence[TranscriptMessage]:
     for _ in range(MAX_ATTEMPTS):
         last, new = _find_new(memory, name, messages, state.load_last_recorded())
         try:
@@ -56,8 +68,8 @@ def _record_messages(memory: Retentive, name: str, messages: Sequence[Transcript
         except Conflict:  # another hook of the conversation was first: its messages are no longer new
             continue
         state.save_last_recorded(messages[-1].uuid)
-        return len(new)
-    raise Busy(f"others kept appending to session {name!r}", "The next hook goes on with it.")
+        return new
+    raise Busy(f"others kept appending to session {name!r}", "The next hook continues.")
 
 
 def _find_new(

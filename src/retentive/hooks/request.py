@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from retentive.api import Retentive
 
 
+CLIENT = "claude-code"
 LATE_THREAD_NAME = "retentive-late"  # the name of a thread that may still run after the answer was written
-_INPUT_HINT = "It is what Claude Code gives to a hook."
+_INPUT_HINT = "Claude Code gives it to its hooks."
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,11 @@ class HookCall:
     transcript: Path | None
     prompt: str
     source: str
+
+    @property
+    def session_name(self) -> str:
+        """The name of the conversation in the store."""
+        return f"{CLIENT}/{self.session}"
 
 
 NO_EMBEDDER = "none"
@@ -81,7 +87,7 @@ def parse_call(given: bytes) -> HookCall:
         raise Invalid("the input is not a JSON object", _INPUT_HINT)
     session, folder, transcript = (_get_text(fields, name) for name in ("session_id", "cwd", "transcript_path"))
     if not re.fullmatch(r"[\w.-]{1,100}", session):
-        raise Invalid(f"the input has no session_id that can be used: {session[:40]!r}")
+        raise Invalid(f"the input has no valid session_id: {session[:40]!r}")
     return HookCall(
         session,
         Path(folder or "."),

@@ -19,7 +19,7 @@ def run_hook(event: str, call: HookCall, options: HookOptions) -> str:
         return ""
     match event:
         case "session-start":
-            from retentive.hooks.recall import recall_at_start as recall
+            from retentive.hooks.start import recall_at_start as recall
         case "prompt":
             from retentive.hooks.recall import recall_for_prompt as recall
         case _:

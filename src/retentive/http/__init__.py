@@ -92,7 +92,7 @@ def _require_safe_start(memory: Retentive, settings: HttpSettings) -> None:
     if not settings.needs_token:
         return
     if not settings.require_token and not any(token.revoked is None for token in memory.tokens.list()):
-        hint = "Make a token first (retentive token create), or use --require-token to make one later."
+        hint = "Create a token first (retentive token create), or use --require-token to create one later."
         raise BadConfig(f"{settings.host} can be reached from other machines, and the store has no token", hint)
     memory.restricted(memory.namespace)  # every request with a token does this: fail now if it cannot
 
@@ -110,7 +110,7 @@ async def _on_own_error(_: Request, error: Exception) -> Response:
 
 async def _on_unexpected_error(_: Request, __: Exception) -> Response:
     """Answer 500. The connection is closed after it, and the client is informed."""
-    message = "something unexpected went wrong; the server's log says what"
+    message = "unexpected error; the server's log says what happened"
     return refusal(500, "RetentiveError", message, headers={"Connection": "close"})
 
 

@@ -28,7 +28,7 @@ NAMESPACE_HEADER = "x-retentive-namespace"
 WRONG_PER_SECOND, WRONG_BURST = 1.0, 20  # invalid secrets of one address
 MAX_THREADS = 8  # of its own: callers who keep all other threads busy lock nobody out
 MAX_KNOWN_SECRETS = 1000  # hashes of valid secrets that are remembered
-HINT = "Send `Authorization: Bearer rt_...`, with a secret that `retentive token create` gave."
+HINT = "Send `Authorization: Bearer rt_...`, with a secret from `retentive token create`."
 
 
 class Admitted(NamedTuple):
@@ -147,7 +147,7 @@ def _parse_secret(given: list[str]) -> str:
 def _parse_namespace(given: list[str]) -> str | None:
     """Return the namespace of the header, percent-decoded (%C3%A9)."""
     if len(given) > 1:
-        raise Invalid("two namespaces are named", f"Give one {NAMESPACE_HEADER}.")
+        raise Invalid("two namespaces were given", f"Give one {NAMESPACE_HEADER}.")
     return unquote(given[0].strip()) if given else None
 
 

@@ -31,10 +31,10 @@ class HostCheck:
         headers = Headers(scope=scope)
         hosts, origins = headers.getlist("host"), headers.getlist("origin")
         if len(hosts) != 1 or not self._is_ours(hosts[0]):
-            hint = "Call it by its address, or allow the name: --allow-host NAME."
+            hint = "Use its address, or allow the name: --allow-host NAME."
             refused = refusal(421, "Misdirected", "this server is not known by that name", hint)
         elif origins and not (len(origins) == 1 and self._is_our_page(origins[0])):
-            hint = "Pages of other sites may not call it; a site of your own is allowed by --allow-host NAME."
+            hint = "Pages of other sites may not use it; allow your own site with --allow-host NAME."
             refused = refusal(403, "Forbidden", "the request comes from a page of another site", hint)
         else:
             await self._app(scope, receive, send)

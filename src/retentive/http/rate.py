@@ -71,7 +71,7 @@ class ConcurrencyLimit:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         key = caller_key(scope)
         if self._running[key] >= self._limit:
-            await too_many(0, f"{self._limit} requests of this caller are under way already")(scope, receive, send)
+            await too_many(0, f"{self._limit} requests of this caller are in progress already")(scope, receive, send)
             return
         self._running[key] += 1
         try:

@@ -34,7 +34,7 @@ def redact_error(error: RetentiveError) -> RetentiveError:
     if isinstance(error, Invalid | NotFound | Forbidden | Conflict) and not isinstance(error, BadConfig):
         return error
     log.warning("%s: %s", type(error).__name__, error)
-    hint = "Retry in a moment." if error.retryable else "Tell whoever runs the server; its log says why."
+    hint = "Retry in a moment." if error.retryable else "Contact the operator of the server; its log says why."
     return type(error)("the server cannot do this now", hint)
 
 

@@ -163,7 +163,7 @@ def _open_listener(settings: HttpSettings) -> socket.socket:
         return socket.create_server(address, family=family, backlog=BACKLOG)
     except (OSError, OverflowError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or error
-        hint = "Is another server there? Choose another port; 0 takes one that is free."
+        hint = "Is another server running? Choose another port; 0 takes a free one."
         raise BadConfig(f"cannot listen on {settings.host} port {settings.port}: {reason}", hint) from error
 
 
@@ -173,5 +173,5 @@ def _format_address(listener: socket.socket) -> str:
 
 
 def _print_address(address: str) -> None:
-    sys.stderr.write(f"retentive serves at {address}\n")
+    sys.stderr.write(f"retentive is running at {address}\n")
     sys.stderr.flush()

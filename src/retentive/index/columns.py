@@ -252,6 +252,9 @@ class Rows:
         used, filter = self.used, scope.filter
         if self._sessions or not self._types.keys() <= {*scope.types}:
             yield self._is_visible(scope)
+        if scope.is_session_only:
+            own_session = scope.session if self.namespace == scope.namespaces[0] else None
+            yield _is_any_of(self.session[:used], self._codes_of(self._sessions, own_session))
         if self._soonest <= scope.now:
             yield self.expires[:used] > scope.now
         if filter.kinds:

@@ -35,6 +35,7 @@ from retentive.storage import Step
 from retentive.storage.tables import chunks, memories
 from retentive.store import OpenStore, secret_policy, validate
 from retentive.store.person import MIN_DOUBTFUL, MIN_SURE, MOVE_REASON, MOVE_RULE, open_person_store
+from retentive.store.traits import parse_traits
 from retentive.store.write import Decision, write
 
 REINFORCEMENT_SHARE = 0.5  # of the missing certainty that a repetition adds, times its own confidence
@@ -153,7 +154,7 @@ def _keep(store: OpenStore, session: str, action: Action, done_steps: DoneSteps)
 def _write(store: OpenStore, draft: Draft, done_steps: DoneSteps) -> ClaimOutcome:
     (result,) = write_memories(store, [_add_question_words(store, draft)], "learning", done_steps)
     return ClaimOutcome(
-        handled=HandledRequest("keep", draft.content, (result.id,)),
+        handled=HandledRequest("keep", draft.content, (result.id,), replaced=result.replaced),
         superseded=result.superseded,
         was_known=not result.created,
         replaced=result.replaced,
@@ -297,7 +298,7 @@ def _make_draft(store: OpenStore, session: str, action: Action) -> Draft:
     if secret_policy.REDACTION_PREFIX in claim.content:
         rule = claim.content.partition(secret_policy.REDACTION_PREFIX)[2].partition("]")[0]
         raise SecretFound(f"the message held a secret ({rule})")
-    traits = validate.parse_traits(
+    traits = parse_traits(
         max_content=store.config.max_content,
         kind=claim.kind,
         source=action.source,

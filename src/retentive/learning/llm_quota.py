@@ -96,7 +96,7 @@ class QuotaLanguageModel:
             raise self._make_quota_error() from error
 
     def _make_quota_error(self) -> Spent:
-        return Spent(f"today's {self.calls:,} questions are used up", "Raise llm_calls_per_day, or wait.")
+        return Spent(f"today's {self.calls:,} calls are used up", "Raise llm_calls_per_day, or wait.")
 
     def _add_tokens(self, day: int, tokens: int) -> None:
         if tokens:

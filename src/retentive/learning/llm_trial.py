@@ -54,7 +54,7 @@ def try_llm(settings: Config) -> LlmTrial:
     """
     llm = open_configured(settings)
     if llm is None:
-        raise BadConfig("no language model is set", "Name one in the setting llm, such as openai:MODEL.")
+        raise BadConfig("no language model is set", "Set one in llm, such as openai:MODEL.")
     try:
         return try_language_model(llm, settings.llm_answer_tokens)
     finally:

@@ -75,8 +75,8 @@ def open_language_model(spec: str, *, key: str = "", url: str = "", timeout: flo
     provider = chosen.provider
     key = key or find_in_keyring(provider, url)
     if not key and not url and provider.needs_key:
-        hint = "Set RETENTIVE_LLM_KEY in the environment, or put it into the system's keyring."
-        raise BadConfig(f"llm is {spec!r}, and there is no key for it.", hint)
+        hint = "Set RETENTIVE_LLM_KEY in the environment, or store it in the system keyring."
+        raise BadConfig(f"llm is {spec!r}, but there is no key for it.", hint)
     from retentive.llm.service import RETRIES
     from retentive.providers.client import Client
 
@@ -104,11 +104,11 @@ def _parse_model(spec: str, url: str) -> ModelSpec:
     if url and not is_server_address(url):
         raise BadConfig("llm_url cannot be read as an address.", "An example is http://localhost:11434/v1.")
     if not url and not chosen.provider.url:
-        raise BadConfig(f"llm is {spec!r}, and has no address.", "Set llm_url, up to and with /v1.")
+        raise BadConfig(f"llm is {spec!r}, but it has no address.", "Set llm_url, up to and with /v1.")
     if chosen.model or name == COMPATIBLE:
         return chosen
     if url:
-        raise BadConfig(f"llm is {spec!r}, without a model, and llm_url is set.", f"Name its model: {name}:MODEL.")
+        raise BadConfig(f"llm is {spec!r}, without a model, and llm_url is set.", f"Give its model: {name}:MODEL.")
     if not chosen.provider.default_llm:
-        raise BadConfig(f"llm is {spec!r}, without a model.", f"Name one: {name}:MODEL.")
+        raise BadConfig(f"llm is {spec!r}, without a model.", f"Give one: {name}:MODEL.")
     return chosen._replace(model=chosen.provider.default_llm)

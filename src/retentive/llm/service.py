@@ -123,7 +123,7 @@ class HttpLanguageModel(ABC):
         except (ValueError, RecursionError):
             found = None
         if not isinstance(found, dict):
-            raise Unusable(f"{self._client.host} did not answer in its protocol", "Check the setting llm_url.")
+            raise Unusable(f"{self._client.host} did not answer in the expected protocol", "Check the setting llm_url.")
         return found
 
 

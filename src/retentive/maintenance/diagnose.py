@@ -20,7 +20,7 @@ from retentive.store import OpenStore
 from retentive.text.normalize import hash_content
 
 HASH_DIFFERS = "its content does not match its hash"
-HISTORY_DIFFERS = "its fields are not those of this version in its history"
+HISTORY_DIFFERS = "its fields differ from this version in its history"
 OWNER_MISSING = "the row that it belongs to is missing"
 
 

@@ -8,6 +8,7 @@ from retentive.errors import Closed, EmbedError, RetentiveError
 from retentive.index import HNSW_FROM, has_graphs
 from retentive.maintenance import diagnose
 from retentive.maintenance.integrity import check_integrity
+from retentive.maintenance.scale import check_setup
 from retentive.memories.daily_log import DAILY_LOG_PART
 from retentive.model import SpaceState
 from retentive.records.reindex import find_unsearchable
@@ -16,8 +17,8 @@ from retentive.storage.damage import collect_damage
 from retentive.store import OpenStore
 
 REPAIR_HINT = "Run `repair()`."
-UNSEARCHABLE_PREFIX = "not all can be searched of "
-LARGE_HINT = "pip install 'retentive[large]' makes it faster"
+UNSEARCHABLE_PREFIX = "not everything can be found in "
+LARGE_HINT = "pip install 'retentive[large]' makes searches faster"
 MAX_NAMED_ROWS = 5  # rows that a finding names; the others are counted
 
 
@@ -84,7 +85,7 @@ def _check_vector_values(store: OpenStore) -> list[Finding]:
 
 def _check_conversations(store: OpenStore) -> list[Finding]:
     broken = [
-        f"{each.session.id} (a message is not what it was)" if each.stale else each.session.id
+        f"{each.session.id} (a message was changed)" if each.stale else each.session.id
         for each in diagnose.find_unsearchable(store)
     ]
     return _report_broken("conversations", broken, "every message can be searched", prefix=UNSEARCHABLE_PREFIX)
@@ -104,7 +105,7 @@ def _check_records(store: OpenStore) -> list[Finding]:
 
 def _check_model(store: OpenStore) -> list[Finding]:
     if store.embedder is None:
-        return [Finding("model", ok=True, detail="switched off: searches use full text alone")]
+        return [Finding("model", ok=True, detail="switched off: searches use keywords only")]
     try:
         store.embedder.embed_query("a question")
     except EmbedError as error:
@@ -116,9 +117,10 @@ def _check_model(store: OpenStore) -> list[Finding]:
 def _check_vectors(store: OpenStore) -> list[Finding]:
     count = store.tables.chunks.count_pending(store.space)
     if store.space is None:
-        return [Finding("vectors", ok=True, detail=f"none are made; {count} would be")]
-    detail = f"{count} pending{_explain_slowness(store)}"
-    return [Finding("vectors", not count, detail, "Run `backfill()`." if count else "")]
+        return [Finding("vectors", ok=True, detail=f"none; {count} would be computed")]
+    slowness = _explain_slowness(store)
+    how = "; they are computed in the background, or at once by `backfill()`" if count else ""
+    return [Finding("vectors", ok=True, detail=f"{count} pending{how}{slowness}")]
 
 
 def _explain_slowness(store: OpenStore) -> str:
@@ -159,6 +161,7 @@ def _check_daily_log(store: OpenStore) -> list[Finding]:
 CHECKS = (
     Check("schema", _check_schema),
     Check("database", _check_database),
+    Check("setup", check_setup),
     Check("rows", _check_rows),
     Check("missing rows", _check_missing_rows),
     Check("vector values", _check_vector_values),

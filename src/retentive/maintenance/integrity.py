@@ -11,9 +11,9 @@ from retentive.storage.integrity import IntegrityMode, Tampering
 from retentive.store import OpenStore
 from retentive.store.views import whole_store
 
-TAMPERING_HINT = "Restore a backup, or look at the row; docs/how-to/notice-tampering.md lists other ways."
+TAMPERING_HINT = "Restore a backup, or inspect the row; docs/how-to/notice-tampering.md lists other ways."
 
-SEALS_LOST = "integrity mode was on, but its entry in the store is lost: nothing is sealed any more"
+SEALS_LOST = "integrity mode was on, but its entry in the store is lost: nothing is sealed now"
 SEAL_AGAIN_HINT = "Restore a backup, or seal the store as it is now: `integrity.start(key=FILE)`."
 
 Progress = Callable[[int], None]
@@ -33,7 +33,7 @@ class Integrity:
         """
         given = key or self._store.config.integrity_key
         if not given:
-            hint = "Name a file on another disk, or one that only this user can read: `key=FILE`."
+            hint = "Give a file on another disk, or one that only this user can read: `key=FILE`."
             raise Invalid("integrity mode needs a file for its key", hint)
         path = parse_path(given).absolute()
         _require_mode(self._store).start(path, progress or _ignore)
@@ -63,7 +63,9 @@ class Integrity:
 def _require_mode(store: OpenStore) -> IntegrityMode:
     mode = store.engine.integrity
     if mode is None:
-        raise Invalid("integrity mode is for a store in a file", "A server guards its own rows; see docs/scale.md.")
+        raise Invalid(
+            "integrity mode is for a store in a file", "A database server protects its own rows; see docs/scale.md."
+        )
     return mode
 
 

@@ -137,7 +137,7 @@ class Models:
 
     def _require_machine(self, verb: str) -> None:
         if self._bounds:
-            raise Forbidden(f"models.{verb} is about this machine, and this view sees a part of one store")
+            raise Forbidden(f"models.{verb} is about this machine, but this view is limited to a part of one store")
 
     def _find(self, name: str) -> CatalogueChoice | FolderChoice:
         match parse_embedder_setting(name):
@@ -146,7 +146,7 @@ class Models:
             case None:
                 raise Invalid(_NONE_IS_NO_MODEL)
             case provided:
-                raise Invalid(f"{provided.provider} serves {provided.model}: this machine has no file of it")
+                raise Invalid(f"{provided.provider} serves {provided.model}: this machine has no files of it")
 
     def _find_used(self) -> EmbedderChoice:
         """Return the model that the settings name; None also if the name is unknown."""

@@ -69,10 +69,10 @@ def roll_back(store: OpenStore, progress: Progress | None, batch: int) -> Reembe
     """Switch back to the space that was active before, after embedding what was written since."""
     previous = find_previous(store)
     if previous is None:
-        raise NotFound("there is no earlier space to return to", "See `reembed_status()`.")
+        raise NotFound("there is no earlier model to return to", "See `reembed_status()`.")
     if previous.model is None:
-        hint = "Open the store with the program that has it, and call `reembed` with the model itself."
-        raise Conflict(f"it is not known how to open the model of {previous.name}", hint)
+        hint = "Open the store in the program that provides the model, and pass the model to `reembed`."
+        raise Conflict(f"the model of {previous.name} cannot be opened by name", hint)
     return reembed(store, previous.model, progress, batch, is_forced=True)
 
 
@@ -266,7 +266,7 @@ class _Reembedding:
             self._report(ReembedProgress(ReembedStage.SWITCHED, 0, 0))
             return
         self._store.engine.apply([spaces.mark_step(self._space.name, SpaceState.BUILDING)])
-        raise Busy("other writers left no moment for the switch", "Retry; the vectors that were made are kept.")
+        raise Busy("other writers were too busy for the switch", "Retry; the vectors computed so far are kept.")
 
     def _require_old_still_active(self) -> None:
         active = self._stored.find_active()

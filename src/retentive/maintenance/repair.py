@@ -266,7 +266,7 @@ def _quarantine_stale(store: OpenStore, broken: Unsearchable) -> None:
         return
     session, now = broken.session, clock.now()
     rows = DamageChecks(store.engine).chunks_of(session.namespace, session.id, broken.stale)
-    reason = "no message of its session has this text any more"
+    reason = "no message of its session has this text now"
     store.engine.apply([quarantine.insert_step("chunks", values, reason, now) for values in rows])
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from retentive import clock, serialize
 from retentive.consolidation.consolidate import CONSOLIDATIONS
 from retentive.maintenance.worker import describe_worker
-from retentive.model import SpaceState
+from retentive.model import SpaceState, Status
 from retentive.storage.columns import show_text
 from retentive.storage.tables.metrics import MeasureCount
 from retentive.store import OpenStore
@@ -35,6 +35,7 @@ def collect_stats(store: OpenStore) -> dict[str, Any]:
         "namespaces": [*names],
         "memories": sum(each.total for each in counts),
         "by_kind": _sum_counts((each.kind, each.total) for each in counts),
+        "active_by_kind": _sum_counts((each.kind, each.total) for each in counts if each.status == Status.ACTIVE),
         "by_source": _sum_counts((each.source, each.total) for each in counts),
         "by_status": _sum_counts((each.status, each.total) for each in counts),
         "sessions": sessions,

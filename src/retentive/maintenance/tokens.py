@@ -50,7 +50,9 @@ class Tokens:
         now = clock.now()
         end = validate.parse_time(expires, "expires")
         if end and to_micros(end) <= now:
-            raise Invalid(f"expires is {end:%Y-%m-%d %H:%M}, which is past", "Give a future time, or a span: 90d.")
+            raise Invalid(
+                f"expires is {end:%Y-%m-%d %H:%M}, which is in the past", "Give a future time, or a span: 90d."
+            )
         token = Token(
             id=new_ids(now, 1)[0],
             name=validate.optional_name(name, "name"),

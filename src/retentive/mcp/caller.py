@@ -51,13 +51,13 @@ class Caller:
                 return find(view)
             except NotFound as error:
                 missing = missing or error
-        raise missing or NotFound("there is no such thing")
+        raise missing or NotFound("no such id")
 
     def find_changeable(self, id: str) -> Retentive:
         """Return the view of the namespace that holds this memory, if the caller may change it there."""
         namespace = self.find_first(lambda memory: memory.get(id)).namespace
         if namespace not in (self.memory.namespace, self.person):
-            hint = "It can be read here, not changed: it belongs to another namespace."
+            hint = "It is read-only here, because it belongs to another namespace."
             raise Invalid(f"{id} is in namespace {namespace!r}", hint)
         return self.memory.in_namespace(namespace)
 

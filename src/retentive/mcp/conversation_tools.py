@@ -1,6 +1,6 @@
 """The tools of conversations and notes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from retentive import serialize
@@ -8,6 +8,8 @@ from retentive.conversations.turns import is_foreign
 from retentive.errors import Invalid, RetentiveError
 from retentive.mcp import render
 from retentive.mcp.caller import Caller
+from retentive.mcp.lifecycle_tools import describe_open
+from retentive.mcp.memory_tools import TAGS, describe_replaced
 from retentive.mcp.tool import Answer, Tool, choice, flag, integer, several, text, thing
 from retentive.model import Event, HandledRequest, Memory, Role
 from retentive.text.quote import indent_lines, join_lines, quote_lines
@@ -24,11 +26,12 @@ def append_messages(caller: Caller, session: str, messages: Sequence[Mapping[str
             events.append(caller.memory.sessions.append(session, **each))
         except RetentiveError as error:
             if events:
-                kept = f"The first {len(events)} were kept, up to {events[-1].id}. {error.hint}".strip()
+                kept = f"The first {len(events)} were saved, up to {events[-1].id}. {error.hint}".strip()
                 raise type(error)(str(error), kept) from error
             raise
     requests = [one for event in events for one in event.requests]
-    lines = [f"Kept {len(events)} up to {events[-1].id}.", *map(_describe_request, requests)]
+    lines = [f"Saved {len(events)} up to {events[-1].id}."]
+    lines += [line for each in requests for line in _describe_request(caller, each)]
     data = {
         "first": events[0].sequence,
         "last": events[-1].sequence,
@@ -37,14 +40,22 @@ def append_messages(caller: Caller, session: str, messages: Sequence[Mapping[str
     return Answer("\n".join(lines), data)
 
 
-def _describe_request(request: HandledRequest) -> str:
-    """Report what was done about a request found in a message."""
+def _describe_request(caller: Caller, request: HandledRequest) -> Iterator[str]:
+    """Report what was done about a request found in a message, with the texts of the memories that it ended."""
     if request.refused:
-        return f"Not kept: {request.refused}"
-    if request.memories:
-        return f"{'Remembered' if request.verb == 'keep' else 'Forgotten'}: {request.text}"
-    meant = "; ".join(f"[{each.id}] {render.shorten(each.content)}" for each in request.candidates)
-    return f"Unclear what to forget by {request.text!r}: {meant or 'nothing like it is known'}"
+        yield f"Not saved: {request.refused}"
+    elif request.memories and request.verb == "forget":
+        yield from (f"Forgotten [{id}] {_read_content(caller, id)}" for id in request.memories)
+    elif request.memories:
+        yield f"Remembered: {request.text}"
+        yield from describe_replaced(request.replaced)
+    else:
+        meant = "; ".join(f"[{each.id}] {render.shorten(each.content)}" for each in request.candidates)
+        yield f"Unclear what to forget by {request.text!r}: {meant or 'nothing similar is known'}"
+
+
+def _read_content(caller: Caller, id: str) -> str:
+    return render.shorten(caller.find_first(lambda memory: memory.get(id)).content)
 
 
 def note(
@@ -64,7 +75,7 @@ def note(
     if action == "get":
         return _answer_note(caller.find_first(lambda memory: memory.notes.get(note_id)))
     done = caller.memory.notes.delete(note_id)
-    return Answer("Deleted." if done else f"There was no note {note_id}.", {"notes": [], "done": done})
+    return Answer("Deleted." if done else f"There is no note {note_id}.", {"notes": [], "done": done})
 
 
 def _answer_note(found: Memory) -> Answer:
@@ -112,32 +123,43 @@ def show_summary(caller: Caller, session: str, *, make: bool = False) -> Answer:
 
 
 def learn_sessions(caller: Caller, session: str | None = None) -> Answer:
-    done = [serialize.learn_result(each) for each in caller.memory.learn(session)]
-    lines = [f"{each['session']}: {each['events']} messages, {len(each['kept'])} memories kept" for each in done]
-    return Answer("\n".join(lines) or "Nothing to learn from yet.", {"sessions": done})
+    done = caller.memory.learn(session)
+    lines: list[str] = []
+    for each in done:
+        lines.append(f"{each.session}: {each.events} messages, {len(each.kept)} memories saved")
+        lines += describe_replaced(each.replaced)
+        lines += map(describe_open, each.proposals)
+        lines += [f"Forgotten [{id}] {_read_content(caller, id)}" for id in each.forgotten]
+    return Answer("\n".join(lines) or "Nothing to learn from yet.", {"sessions": [*map(serialize.learn_result, done)]})
 
 
 def list_default_tools(*, writes: bool) -> Sequence[Tool]:
     actions = ("put", "get", "list", "delete") if writes else ("get", "list")
     message = thing(
-        {"role": choice(tuple(Role)), "content": text("", 1_000_000), "speaker": text(), "time": text("", 40)},
+        {
+            "role": choice(tuple(Role)),
+            "content": text("", 1_000_000),
+            "speaker": text(),
+            "time": text("", 40),
+            "tags": TAGS,
+        },
         ("role", "content"),
     )
     return (
         Tool(
             "session_append", "Log messages",
-            "Log what was said, in order, so that it can be recalled and learned from later. Use it when you are "
-            "asked to log or remember a conversation; not where your client logs it by itself.",
+            "Log messages of a conversation, in order, to recall and learn from later. Only when asked to log or "
+            "remember a conversation, and not if your client logs it already.",
             append_messages, {"session": SESSION_NAME, "messages": several(message, 100)}, ("session", "messages"),
             {"first": "integer", "last": "integer", "requests": "array"},
         ),
         Tool(
             "note", "Notes",
-            "A document under an id of your choice, replaced whole: plans, checklists, working notes."
+            "A document under an id you choose, replaced as a whole: plans, checklists, working notes."
             + (" For single facts use memory_add." if writes else ""),
             note,
             {"action": choice(actions), "note_id": text(),
-             **({"text": text("", 100_000)} if writes else {}), "tags": several(text(most=60), 20, least=0),
+             **({"text": text("", 100_000)} if writes else {}), "tags": TAGS,
              "session": text()},
             (), {"notes": "array"}, reads=not writes, destroys=writes, repeatable=True,
         ),
@@ -146,15 +168,15 @@ def list_default_tools(*, writes: bool) -> Sequence[Tool]:
 
 def list_further_tools(*, writes: bool) -> Sequence[Tool]:
     """Tools of the full set only."""
-    condense = {"make": flag("Condense first, if it is time")} if writes else {}
+    condense = {"make": flag("Update it first, if due")} if writes else {}
     return (
         Tool(
-            "session_list", "List conversations", "The conversations there are, the most recently active first.",
+            "session_list", "List conversations", "List conversations, the most recently active first.",
             list_sessions, {"limit": integer(1, 100, 20), "after": SESSION_NAME}, (), {"sessions": "array"}, reads=True,
         ),
         Tool(
             "session_read", "Read a conversation",
-            "Messages of a conversation in order: the newest, or those before, after or around a sequence number.",
+            "Read messages of a conversation in order: the newest, or those before, after or around a number.",
             read_session,
             {"session": SESSION_NAME, "limit": integer(1, 200, MESSAGES_PER_READ), "before": integer(1, 10**12),
              "after": integer(0, 10**12),
@@ -163,24 +185,24 @@ def list_further_tools(*, writes: bool) -> Sequence[Tool]:
         ),
         Tool(
             "session_summary", "Summary of a conversation",
-            "What the older messages of a long conversation came to.",
+            "Read the summary of a long conversation's older messages.",
             show_summary, {"session": SESSION_NAME, **condense}, ("session",),
             {"session": "string", "text": "string", "upto": "integer", "epoch": "integer"},
             reads=not writes, repeatable=True, long=True,
         ),
         Tool(
             "session_delete", "Delete a conversation",
-            "Remove a conversation permanently, with its own memories; those learned from it for all stay. Only when "
-            "the user asks. A dry run unless dry_run is false.",
+            "Delete a conversation permanently, with the memories of that session; memories learned from it stay. Only "
+            "when the user asks. Only previews unless dry_run is false.",
             delete_session,
-            {"session": SESSION_NAME, "dry_run": flag("Only tell what would go", default=True)}, ("session",),
+            {"session": SESSION_NAME, "dry_run": flag("Preview only", default=True)}, ("session",),
             {"session": "string", "events": "integer", "memories": "integer", "done": "boolean"},
             destroys=True, repeatable=True,
         ),
         Tool(
             "session_learn", "Learn from conversations",
-            "Read what was said since the last time and keep what is worth keeping: of one session at once, or of all "
-            "that are idle. The server does it by itself when a conversation rests.",
+            "Extract memories from new messages: of one session now, or of all idle ones. The server does this on its "
+            "own when a conversation goes quiet.",
             learn_sessions, {"session": SESSION_NAME}, (), {"sessions": "array"}, repeatable=True, long=True,
         ),
     )  # fmt: skip

@@ -25,7 +25,7 @@ Lifespan = Callable[[Any], AbstractAsyncContextManager[None]]
 
 def open_endpoint(served: ServedNamespaces, offer: Offer, max_request: int) -> tuple[ASGIApp, Lifespan]:
     """Return the application, and the lifespan that must run around it."""
-    text = instructions(replace(served, person=None), writes=offer is not Offer.READ)  # not every token's project
+    text = instructions(replace(served, person=None), offer)  # not every token's project
     server = open_server(
         make_caller_lookup(served),
         offer,

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from retentive.mcp.caller import Caller
-from retentive.mcp.tool import Answer, Tool
+from retentive.mcp.tool import Answer, Tool, integer
+from retentive.store.vectors import EMBED_BATCH_SIZE
 
 _SHOWN = "namespace memories by_kind by_status sessions events vectors_pending queries hit_rate".split()
 
@@ -17,28 +18,25 @@ def stats(caller: Caller) -> Answer:
     return Answer("\n".join(lines), data)
 
 
-def backfill(caller: Caller) -> Answer:
-    filled = caller.memory.backfill()
+def backfill(caller: Caller, batch: int = EMBED_BATCH_SIZE) -> Answer:
+    filled = caller.memory.backfill(batch)
     data = {"done": filled.done, "remaining": filled.remaining}
-    return Answer(f"Vectors made: {filled.done}, remaining: {filled.remaining}.", data)
+    return Answer(f"Vectors computed: {filled.done}, remaining: {filled.remaining}.", data)
 
 
-def list_default_tools() -> Sequence[Tool]:
+def list_tools() -> Sequence[Tool]:
+    """Tools of the full set."""
     return (
         Tool(
             "memory_stats", "How much is known",
-            "How many memories and conversations there are, by kind, and whether anything is amiss.",
+            "Count memories and conversations, by kind, and report any problems.",
             stats, gives={"namespace": "string", "memories": "integer", "sessions": "integer"}, reads=True,
         ),
-    )  # fmt: skip
-
-
-def list_further_tools() -> Sequence[Tool]:
-    return (
         Tool(
-            "memory_backfill", "Make missing vectors",
-            "Make the vectors that are still missing, e.g. after the model could not be loaded. The server does it by "
-            "itself.",
-            backfill, gives={"done": "integer", "remaining": "integer"}, repeatable=True, long=True,
+            "memory_backfill", "Compute missing vectors",
+            "Embed text that has no vector yet, for example because the model could not be loaded. The server does "
+            "this on its own.",
+            backfill, {"batch": integer(1, 1000, EMBED_BATCH_SIZE, "Texts at a time")},
+            gives={"done": "integer", "remaining": "integer"}, repeatable=True, long=True,
         ),
     )  # fmt: skip

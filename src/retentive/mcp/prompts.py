@@ -23,7 +23,7 @@ class Prompt(NamedTuple):
 def find_prompt(name: str, arguments: Mapping[str, str] | None, *, writes: bool) -> Prompt:
     known = list_prompts(writes=writes)
     if name not in known:
-        raise Invalid(f"there is no prompt {name[:60]!r}", f"There are: {', '.join(known)}.")
+        raise Invalid(f"there is no prompt {name[:60]!r}", f"Choose one of: {', '.join(known)}.")
     found, given = known[name], arguments or {}
     if extra := set(given) - {found.argument}:
         raise Invalid(f"{name} takes no {min(extra)!r}", f"It takes: {found.argument or 'nothing'}.")
@@ -39,29 +39,29 @@ def list_prompts(*, writes: bool) -> Mapping[str, Prompt]:
 def _render_recall(caller: Caller, given: Mapping[str, str]) -> str:
     topic = given["topic"]
     known = memory_tools.context(caller, topic, budget=RECALL_TOKENS).text
-    return f"This is what your long-term memory holds on {topic!r}:\n\n{known}\n\nTell me what you know about it."
+    return f"This is what your long-term memory has on {topic!r}:\n\n{known}\n\nTell me what you know about it."
 
 
 def _render_remember(_: Caller, __: Mapping[str, str]) -> str:
     return (
-        "Go through our conversation so far and keep what will matter in later ones: facts about me, my people and my "
-        "work, preferences, decisions with their reasons, instructions on how I want things done. Look each up with "
-        "memory_search first, so that you correct what is known instead of repeating it; then keep it with memory_add, "
-        "one self-contained statement each, with names and absolute dates. Leave out what was only of use today, and "
-        "all secrets. Then tell me in a line or two what you kept."
+        "Go through our conversation and save what will matter in later ones: facts about me, my people and my work, "
+        "preferences, decisions with their reasons, instructions on how I want things done. Look each up with "
+        "memory_search first, so that you correct what is known instead of repeating it. Then save it with memory_add, "
+        "one self-contained statement each, with names and absolute dates. Skip what mattered only today, and all "
+        "secrets. Then tell me in a line or two what you saved."
     )
 
 
 def _render_about_me(caller: Caller, _: Mapping[str, str]) -> str:
     return (
-        f"This is what your long-term memory holds about me:\n\n{resources.read_profile(caller)}\n\n"
-        "Tell me what you know about me, in your own words and grouped sensibly. Say what seems outdated or doubtful, "
-        "and ask me to correct it."
+        f"This is what your long-term memory has about me:\n\n{resources.read_profile(caller)}\n\n"
+        "Tell me what you know about me, in your own words and grouped sensibly. Point out what seems outdated or "
+        "doubtful, and ask me to correct it."
     )
 
 
 _PROMPTS = (
     Prompt("recall", "Recall", "What is known about a topic", _render_recall, "topic", "What to recall"),
-    Prompt("remember", "Remember this conversation", "Keep what matters of it", _render_remember, writes=True),
-    Prompt("about_me", "What do you know about me?", "All that is known of you", _render_about_me),
+    Prompt("remember", "Remember this conversation", "Save what matters in it", _render_remember, writes=True),
+    Prompt("about_me", "What do you know about me?", "Everything known about you", _render_about_me),
 )

@@ -12,11 +12,12 @@ from retentive.mcp.tool import Answer, Schema, Tool, choice, flag, integer, seve
 from retentive.model import ContactType, Priority, ProjectStatus, Record
 from retentive.records.collection import RecordCollection
 from retentive.records.fuzzy_names import fold_name
+from retentive.records.render import render_profile
 
 AGENT = "agent"  # who changed it, in a history
 ID = text("Id or name", 300)
 REASON = text()
-VERSION = integer(1, 10**9, description="Refuse if it has changed since this version")
+VERSION = integer(1, 10**9, description="Fails if it changed since this version")
 LONG = text(most=20_000, least=0)
 SHORT = text(least=0)
 CHANGES: Schema = {
@@ -46,13 +47,18 @@ FIELDS: Mapping[str, Mapping[str, Schema]] = {
 
 
 def profile(caller: Caller, changes: Mapping[str, Any] | None = None, reason: str | None = None) -> Answer:
-    """Read or change the profile, in the person's own namespace if there is one."""
+    """Read or change the profile of the person. A project with a namespace of its own has a profile, too: read it."""
     memory = caller.choose_view(personal=caller.person is not None)
     if changes:
         memory.profile.merge(changes, reason=reason, actor=AGENT)
     found = memory.profile.get()
-    summary = memory.profile.text() or "Nothing is in the profile yet."
-    return Answer(summary, {"version": found.version, "document": dict(found.document)})
+    data: dict[str, Any] = {"version": found.version, "document": dict(found.document)}
+    lines = [render_profile(found.document) or "The profile is empty."]
+    project = caller.memory.profile.get() if memory.namespace != caller.memory.namespace else None
+    if project and project.document:
+        data["project"] = dict(project.document)
+        lines += [f"Project {caller.memory.namespace}:", render_profile(project.document)]
+    return Answer("\n".join(lines), data)
 
 
 class RecordTools:
@@ -69,7 +75,7 @@ class RecordTools:
         store, reason = self.store(caller.memory), fields.pop("reason", None)
         if id is None:
             made = store.create(reason=reason, actor=AGENT, **fields)
-            return self._answer("Kept", made, self._describe_namesakes(caller.memory, made))
+            return self._answer("Saved", made, self._describe_namesakes(caller.memory, made))
         if not fields:
             raise Invalid("nothing to change", f"Give a field: {', '.join(FIELDS[self.type])}.")
         return self._answer("Changed", store.update(id, version=version, reason=reason, actor=AGENT, **fields))
@@ -112,7 +118,7 @@ class RecordTools:
             return ""
         others = (each for each in memory.contacts.find(made.name) if each.id != made.id)
         ids = [each.id for each in others if fold_name(each.name) == fold_name(made.name)]
-        return f"\nAlso called so: {', '.join(ids)}. If it is the same person, use contact_merge." if ids else ""
+        return f"\nSame name: {', '.join(ids)}. If it is the same person, use contact_merge." if ids else ""
 
     def _answer_list(self, found: Sequence[Any], following: str | None) -> Answer:
         lines = [f"[{each.id}] {each.name}{_summarize_fields(each)}" for each in found]
@@ -137,7 +143,7 @@ def due(caller: Caller) -> Answer:
 
 def record(caller: Caller, id: str, outcome: str, *, failed: bool = False, at: str | None = None) -> Answer:
     kept = caller.memory.skills.record(id, outcome, failed=failed, at=at)
-    return Answer(f"Kept: {kept.id}", {"memory": render.serialize_item(kept)})
+    return Answer(f"Saved: {kept.id}", {"memory": render.serialize_item(kept)})
 
 
 def _describe_record(record: Any) -> str:
@@ -169,8 +175,8 @@ def list_default_tools(*, writes: bool) -> Sequence[Tool]:
     return (
         Tool(
             "profile", "The user's profile",
-            "The user at a glance, as one document: name, work, home, family, tastes. Read it without arguments"
-            + ("; change what is lasting with changes." if writes else "."),
+            "The user's profile: name, work, home, family, tastes; and that of this project."
+            + (" Without arguments it is read; changes update what is lasting." if writes else ""),
             profile, given if writes else {}, (), {"version": "integer", "document": "object"},
             reads=not writes, repeatable=True,
         ),
@@ -181,25 +187,25 @@ def list_further_tools() -> Sequence[Tool]:
     """Tools of the full set only."""
     return (
         *_make_tools(
-            "contact", "people who are known",
-            "By name, alias, email, phone or company; names may be misspelt",
+            "contact", "people the user knows",
+            "Name, alias, email, phone or company; misspellings are fine",
         ),
         Tool(
-            "contact_merge", "Make one of two contacts",
-            "Two entries are one person: the other goes into the first, with its history.",
+            "contact_merge", "Merge two contacts",
+            "Merge two entries for the same person: the other goes into the first, with its history.",
             merge, {"id": ID, "other": ID, "reason": REASON}, ("id", "other"), {"contact": "object"}, destroys=True,
         ),
-        *_make_tools("project", "what the user works on, and with whom", "What to look for"),
-        *_make_tools("skill", "how things are done: instructions that you follow", "A request: the skills that fit it"),
+        *_make_tools("project", "what the user works on, and with whom", "Keywords"),
+        *_make_tools("skill", "reusable instructions for you to follow", "A request: finds skills that match"),
         Tool(
-            "skill_due", "Skills that are due", "The scheduled skills whose time has come since they ran last.",
+            "skill_due", "Skills that are due", "List scheduled skills that are due to run again.",
             due, gives={"due": "array"}, reads=True,
         ),
         Tool(
             "skill_record", "Record a run",
-            "What came of running a skill: kept as a memory, and as its last run.",
+            "Record the outcome of running a skill: saved as a memory, and as its last run.",
             record,
-            {"id": ID, "outcome": text(most=20_000), "failed": flag("It did not work"), "at": text("When", 40)},
+            {"id": ID, "outcome": text(most=20_000), "failed": flag("It failed"), "at": text("When", 40)},
             ("id", "outcome"), {"memory": "object"},
         ),
     )  # fmt: skip
@@ -211,23 +217,22 @@ def _make_tools(type: str, what: str, query: str) -> Sequence[Tool]:
     fields = {"name": text(), **FIELDS[type]}
     return (
         Tool(
-            f"{type}_save", f"Keep a {type}",
-            f"Keep a new {type}, or with id change the fields given; an empty one is cleared. {plural.title()} are "
-            f"{what}.",
+            f"{type}_save", f"Save a {type}",
+            f"Create a {type}, or with id update the given fields; empty ones are cleared. {plural.title()}: {what}.",
             actions.save, {"id": ID, **fields, "version": VERSION, "reason": REASON}, (), one,
         ),
         Tool(
-            f"{type}_get", f"Read a {type}", f"A {type} with all its fields, by id or name.",
-            actions.get, {"id": ID, "history": flag("Its changes, too")}, ("id",), {**one, "history": "array"},
+            f"{type}_get", f"Read a {type}", f"Read a {type} with all its fields, by id or name.",
+            actions.get, {"id": ID, "history": flag("With its changes")}, ("id",), {**one, "history": "array"},
             reads=True,
         ),
         Tool(
-            f"{type}_list", f"List {plural}", f"The {plural} by name, or those that a query is about.",
+            f"{type}_list", f"List {plural}", f"List {plural} by name, or those that match a query.",
             actions.list, {"query": text(query, 2000), "limit": integer(1, 100, 20), "after": text(most=300)}, (),
             {plural: "array"}, reads=True,
         ),
         Tool(
-            f"{type}_delete", f"Delete a {type}", f"Take a {type} away; its history stays. Only when the user asks.",
+            f"{type}_delete", f"Delete a {type}", f"Delete a {type}; its history stays. Only when the user asks.",
             actions.delete, {"id": ID, "reason": REASON}, ("id",), one, destroys=True, repeatable=True,
         ),
     )  # fmt: skip

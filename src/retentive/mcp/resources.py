@@ -26,11 +26,11 @@ class Resource(NamedTuple):
 
 
 FIXED_RESOURCES = (
-    Resource(f"{SCHEME}profile", "profile", "What is known of the user", "Profile, instructions, preferences, facts"),
+    Resource(f"{SCHEME}profile", "profile", "About the user", "Profile, instructions, preferences, facts"),
     Resource(f"{SCHEME}recent", "recent", "Newest memories", f"The {MAX_RECENT} newest memories, a line each"),
 )
 RESOURCE_TEMPLATES = (
-    Resource(f"{SCHEME}{{id}}", "memory", "One memory", "The whole of a memory, by its id"),
+    Resource(f"{SCHEME}{{id}}", "memory", "One memory", "A memory in full, by its id"),
     Resource(
         f"{SESSION_PREFIX}{{+id}}", "session", "One conversation", "Summary and newest messages of a conversation"
     ),
@@ -55,7 +55,7 @@ def read_profile(caller: Caller) -> str:
     """Render what is known of the person: their profile, then memories kind by kind, the important ones first."""
     known = [memory.profile.text() for memory in caller.readable_views()]
     sections = [*known, *(_render_section(caller, kind) for kind in PROFILE_KINDS)]
-    return "\n\n".join(each for each in sections if each) or "Nothing is known of the user yet."
+    return "\n\n".join(each for each in sections if each) or "Nothing is known about the user yet."
 
 
 def read_recent(caller: Caller) -> str:

@@ -147,7 +147,7 @@ class Handlers:
             return _answer_unknown_tool(context, params.name, tools)
         tool = tools[params.name]
         try:
-            given = arguments.validate_arguments(tool, params.arguments)
+            given = arguments.parse_arguments(tool, params.arguments)
             answer = await self._threads_for(tool).run(partial(tool.run, caller, **given), caller.id)
         except RetentiveError as error:
             return _error_result(self._redact(error), tools)
@@ -198,11 +198,10 @@ class Handlers:
         return self._threads if tool.reads else self._write_threads
 
     def _can_write(self, caller: Caller) -> bool:
-        return caller.can_write and self._offer is not Offer.READ
+        return caller.can_write and self._offer.writes and self._offer.is_own
 
     def _tools_for(self, caller: Caller) -> Mapping[str, Tool]:
-        offer = self._offer if self._can_write(caller) else Offer.READ
-        known = catalogue.select_tools(offer, person=caller.person is not None)
+        known = catalogue.select_tools(self._offer, person=caller.person is not None, writes=caller.can_write)
         return {name: tool for name, tool in known.items() if caller.is_local or not tool.is_local}
 
     async def _run(self, do: Callable[[], T], caller: Caller, **about: str) -> T:
@@ -233,7 +232,7 @@ def _tool_result(text: str, data: dict[str, Any], *, failed: bool = False) -> ty
 
 def _answer_unknown_tool(context: RequestContext, name: str, tools: Collection[str]) -> types.CallToolResult:
     """Return a result that shows the error to the model. Versions without a handshake want an `MCPError`: raise it."""
-    missing = NotFound(f"there is no tool {name[:60]!r}", f"There are: {', '.join(tools)}.")
+    missing = NotFound(f"there is no tool {name[:60]!r}", f"Choose one of: {', '.join(tools)}.")
     if context.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS:
         return _error_result(missing, tools)
     raise _to_mcp_error(missing, tools, {})

@@ -7,6 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from retentive.surface.field import Field
+
+MAX_TIME_CHARS = 40  # characters of a time: `2026-12-31T18:00+01:00`, or a phrase
+MAX_ITEMS = 20  # items of a list, if its declaration sets no limit
+
 Schema = Mapping[str, Any]
 
 
@@ -48,8 +53,24 @@ class Tool:
         return {"type": "object", "properties": given}
 
 
+def from_field(declared: Field, *, without: tuple[str, ...] = (), default: bool = True) -> Schema:
+    """The schema of a declared field, in few words: `without` leaves out some of its choices."""
+    value = declared.default if default else None
+    match declared.type:
+        case "choice":
+            item = choice(tuple(each for each in declared.choices if each not in without), value, declared.tool_help)
+        case "integer":
+            item = integer(int(declared.low or 0), int(declared.high or 0), value, declared.tool_help)
+        case "time":
+            item = text(declared.tool_help, MAX_TIME_CHARS)
+        case _:
+            item = text("" if declared.many else declared.tool_help, declared.max_chars)
+    return several(item, MAX_ITEMS, declared.tool_help, least=0) if declared.many else item
+
+
 def text(description: str = "", most: int = 200, least: int = 1) -> Schema:
-    return _add_description({"type": "string", "minLength": least, "maxLength": most}, description)
+    bounds = {"minLength": least, "maxLength": most} if least else {"maxLength": most}
+    return _add_description({"type": "string", **bounds}, description)
 
 
 def integer(low: int, high: int, default: int | None = None, description: str = "") -> Schema:
@@ -67,7 +88,8 @@ def flag(description: str, *, default: bool = False) -> Schema:
 
 
 def several(item: Schema, most: int, description: str = "", least: int = 1) -> Schema:
-    return _add_description({"type": "array", "items": item, "minItems": least, "maxItems": most}, description)
+    bounds = {"minItems": least, "maxItems": most} if least else {"maxItems": most}
+    return _add_description({"type": "array", "items": item, **bounds}, description)
 
 
 def thing(properties: Mapping[str, Schema], required: tuple[str, ...]) -> Schema:

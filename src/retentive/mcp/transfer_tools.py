@@ -32,9 +32,9 @@ def export(caller: Caller, path: str, format: str = "jsonl", vectors: bool = Fal
 
 def import_memories(caller: Caller, path: str, format: str | None = None, dry_run: bool = False) -> Answer:
     done = caller.memory.import_memories(_require_absolute(path), format, dry_run=dry_run)
-    lines = [f"{'Would be new' if dry_run else 'New'}: {done.created}, known already: {done.known}."]
+    lines = [f"{'Would be new' if dry_run else 'New'}: {done.created}, already known: {done.known}."]
     if done.proposed:
-        lines.append(f"New ones that may replace what the user said: {done.proposed}. Only the user decides on them.")
+        lines.append(f"New ones that may replace what the user said: {done.proposed}. Only the user decides on these.")
     lines += [f"Refused: {each.place}: {each.reason}" for each in done.refusals]
     return Answer("\n".join([*lines, *done.notes]), serialize.import_result(done))
 
@@ -43,36 +43,35 @@ def _require_absolute(path: str) -> Path:
     """Refuse a relative path: a server may be started in any folder."""
     found = parse_path(path)
     if not found.is_absolute():
-        raise Invalid(f"{path[:200]!r} is not the whole path", "Begin with / or ~.")
+        raise Invalid(f"{path[:200]!r} is not an absolute path", "Begin with / or ~.")
     return found
 
 
-def list_further_tools() -> Sequence[Tool]:
-    where = text("the whole path", 4096)
+def list_tools() -> Sequence[Tool]:
+    where = text("Absolute path", 4096)
     return (
         Tool(
             "files_index", "Index files",
-            "Make files or folders searchable, or bring their index up to date: notes, documents, source code. "
-            "memory_search then finds their passages.",
-            index, takes={"paths": several(where, 50), "dry_run": flag("only tell")}, required=("paths",),
+            "Index files or folders, or update their index: notes, documents, source code. memory_search then finds "
+            "their passages.",
+            index, takes={"paths": several(where, 50), "dry_run": flag("Preview only")}, required=("paths",),
             gives={"added": "integer", "updated": "integer", "removed": "integer", "skipped": "array"},
             repeatable=True, long=True, is_local=True,
         ),
         Tool(
-            "memory_export", "Write out the memory",
-            "Write all that is kept in this namespace to a file: JSON Lines that can be brought in again, or a folder "
-            "of Markdown pages to read. Only if the user asks for it. What is there already stays, unless it is an "
-            "export.",
+            "memory_export", "Export memory",
+            "Export this namespace to a file: JSON Lines that can be imported again, or a folder of Markdown pages to "
+            "read. Only when the user asks. Existing files are kept, unless they are an export.",
             export, takes={"path": where, "format": choice(("jsonl", "markdown"), "jsonl"),
-                           "vectors": flag("JSON Lines with vectors")},
+                           "vectors": flag("With vectors (JSON Lines)")},
             required=("path",), gives={"path": "string", "counts": "object"}, repeatable=True, long=True, is_local=True,
         ),
         Tool(
-            "memory_import", "Bring in memories",
-            "Bring in what a file or folder holds: an export, or the memories of another product. Only if the user "
-            "asks for it. Nothing is doubled; dry_run only tells what would come in.",
-            import_memories, takes={"path": where, "format": choice(_FORMATS, description="recognised if not given"),
-                             "dry_run": flag("only tell")},
+            "memory_import", "Import memories",
+            "Import a file or folder: an export, or the memories of another product. Only when the user asks. "
+            "Duplicates are skipped.",
+            import_memories, takes={"path": where, "format": choice(_FORMATS, description="Detected if not given"),
+                             "dry_run": flag("Preview only")},
             required=("path",), gives={"created": "integer", "known": "integer", "refused": "integer"},
             repeatable=True, long=True, is_local=True,
         ),

@@ -11,7 +11,7 @@ from retentive.judgement.likeness import MIN_RESEMBLANCE, compute_overlap
 from retentive.memories import edit
 from retentive.memories.corrections import apply_corrections
 from retentive.memories.plan import REPLACES
-from retentive.memories.write import check_named, write_memories
+from retentive.memories.write import announce_existing, check_named, write_memories
 from retentive.model import (
     AddManyResult,
     AddResult,
@@ -20,16 +20,20 @@ from retentive.model import (
     Proposal,
     RefusedItem,
     Replacement,
+    Scope,
     SimilarMemory,
     Space,
     Status,
     Traits,
     may_replace,
 )
-from retentive.search.retrievers import find_like
+from retentive.search.retrievers import announce_like, find_like
+from retentive.storage.tables import Tables
 from retentive.store import OpenStore, secret_policy, validate
 from retentive.store.active_model import with_active_model
+from retentive.store.read_ahead import read_ahead
 from retentive.store.scope import make_scope
+from retentive.store.traits import parse_traits
 from retentive.store.validate import MemoryOptions
 from retentive.store.vectors import find_space_of_vectors, with_vectors
 from retentive.text.terms import find_query_words
@@ -45,8 +49,11 @@ def add(store: OpenStore, text: Any, vector: Any, options: Mapping[str, Any], ac
     """Add one memory, with corrections applied. Report similar memories that stay beside it."""
     validate.require_text(actor, "actor")
     draft = make_draft(store, text, options)
+    within = _make_scope_of_related(store, draft)
+    store = read_ahead(store, lambda tables: _announce_reads(store, tables, draft, within))
+    store = with_active_model(store, is_writing=True)
     (draft,) = with_vectors([draft], [vector], find_space_of_vectors(store, [vector]))
-    related = find_related(store, draft)
+    related = _find_in_scope(store, draft, within)
     similar = _find_similar(store, draft, related)
     corrected = apply_corrections(store, draft, related)
     (result,) = write_memories(store, [_put_named_first(corrected, draft.corrects)], actor)
@@ -61,6 +68,13 @@ def add(store: OpenStore, text: Any, vector: Any, options: Mapping[str, Any], ac
         replaced=result.replaced,
         proposals=result.proposals if result.created else _find_proposals(store, draft, memory),
     )
+
+
+def _announce_reads(store: OpenStore, tables: Tables, draft: Draft, within: Scope) -> None:
+    """Name what `add` will read in any case."""
+    store.active.announce(tables.spaces)
+    announce_like(store, tables, draft.content, within, MAX_RELATED)
+    announce_existing(store, tables, draft)
 
 
 def _find_proposals(store: OpenStore, draft: Draft, known: Memory) -> tuple[Proposal, ...]:
@@ -91,7 +105,9 @@ def add_many(
     """Add many memories in batches. Items that hold a secret are refused; all others must be valid."""
     validate.require_text(actor, "actor")
     if "replaces" in options:
-        raise Invalid("replaces cannot be set for all memories", "Give it with the item that replaces others.")
+        raise Invalid(
+            "`replaces` cannot be set for all memories at once", "Give it with the item that replaces others."
+        )
     if isinstance(items, str | Mapping) or not isinstance(items, Iterable):
         raise Invalid("add_many takes a list of memories", "Use add for one.")
     refusals: list[RefusedItem] = []
@@ -206,7 +222,7 @@ def make_draft(store: OpenStore, text: Any, options: Mapping[str, Any]) -> Draft
 
 def _parse_traits(store: OpenStore, options: Mapping[str, Any], verb: str) -> Traits:
     validate.reject_unknown(options, MemoryOptions, verb)
-    return validate.parse_traits(max_content=store.config.max_content, **options)
+    return parse_traits(max_content=store.config.max_content, **options)
 
 
 def _pair_vectors(items: Iterable[Any], vectors: Any) -> Iterator[tuple[Any, Any]]:
@@ -229,7 +245,14 @@ def _zip_equal(items: Iterable[Any], vectors: Iterable[Any]) -> Iterator[tuple[A
 
 def find_related(store: OpenStore, draft: Draft, status: Status = Status.ACTIVE) -> Sequence[Memory]:
     """Memories of the same session that share keywords with a draft, found by keyword search."""
-    within = make_scope([store.namespace], session=draft.traits.session, status=status, include="memories")
+    return _find_in_scope(store, draft, _make_scope_of_related(store, draft, status))
+
+
+def _make_scope_of_related(store: OpenStore, draft: Draft, status: Status = Status.ACTIVE) -> Scope:
+    return make_scope([store.namespace], session=draft.traits.session, status=status, include="memories")
+
+
+def _find_in_scope(store: OpenStore, draft: Draft, within: Scope) -> Sequence[Memory]:
     matches = find_like(store, draft.content, within, MAX_RELATED)
     return [memory for memory in matches if memory.session == draft.traits.session]
 

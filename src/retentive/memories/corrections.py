@@ -86,6 +86,13 @@ def apply_corrections(store: OpenStore, draft: Draft, near: Iterable[Memory], *,
     )
 
 
+def find_stated_slot(store: OpenStore, draft: Draft) -> str | None:
+    """The slot that the text of a draft fills by its form; None if it is not compared, or surely fills none."""
+    if not store.config.corrections or draft.traits.kind in NOT_COMPARED or len(draft.content) > MAX_STATEMENT_CHARS:
+        return None
+    return store.rules().find_slot(store.rules().parse(draft.content))
+
+
 def _with_bounds(store: OpenStore, draft: Draft) -> Traits:
     """The traits with the times from and until which the text says it holds, unless the caller gave them.
 

@@ -44,4 +44,4 @@ def remove_session(store: OpenStore, session: str) -> None:
     removed = store.daily.remove(LoggedMemory(id, store.namespace, created) for id, created in rows)
     if removed.failed_files:
         files = ", ".join(removed.failed_files)
-        store.journal.record_failure(DAILY_LOG_PART, f"{store.daily.folder}: {files} still has what was deleted")
+        store.journal.record_failure(DAILY_LOG_PART, f"{store.daily.folder}: {files} still contains deleted memories")

@@ -14,7 +14,9 @@ from retentive.model import Access, HistoryEntry, Kind, Memory, Status, from_mic
 from retentive.storage import Step
 from retentive.storage.tables import chunks, hidden, memories, proposals
 from retentive.store import OpenStore, secret_policy, validate
+from retentive.store.traits import TRAIT_FIELDS, parse_change
 from retentive.store.write import Decision, write
+from retentive.surface.memory import FREE_TEXT_FIELDS
 from retentive.text.chunk import chunk_text
 from retentive.text.normalize import hash_content
 
@@ -42,8 +44,8 @@ def update(store: OpenStore, id: str, changes: Mapping[str, Any], reason: str | 
 
 
 _STATUS_HINTS = {
-    Status.FORGOTTEN: "Bring it back first: `restore('{}')`.",
-    Status.SUPERSEDED: "Change the memory that replaced it, or undo that: `restore('{}')`.",
+    Status.FORGOTTEN: "Restore it first: `restore('{}')`.",
+    Status.SUPERSEDED: "Change the memory that replaced it, or undo the replacement: `restore('{}')`.",
     Status.EXPIRED: "It has expired; add it again.",
 }
 
@@ -89,7 +91,7 @@ def _undo_replacement(store: OpenStore, old: Memory, now: int, reason: str | Non
     slot, or in none, stays active.
     """
     if old.expires and old.expires <= from_micros(now):
-        raise Conflict(f"{old.id} would have expired by now", _STATUS_HINTS[Status.EXPIRED])
+        raise Conflict(f"{old.id} has expired in the meantime", _STATUS_HINTS[Status.EXPIRED])
     steps: list[Step] = []
     others = _load_same_slot(store, old, now)
     for other in others:
@@ -165,20 +167,12 @@ def _find_previous_status(store: OpenStore, memory: Memory) -> Status:
 def _check_changes(store: OpenStore, changes: Mapping[str, Any]) -> dict[str, Any]:
     """Return the new values of the fields, validated, with the policy for secrets applied."""
     limit = store.config.max_content
-    checks: dict[str, Callable[[Any], Any]] = {
-        "content": lambda given: validate.require_content(given, "content", limit),
-        "kind": lambda given: validate.parse_choice(Kind, given, "kind"),
-        "tags": lambda given: validate.parse_tags(given or ()),
-        "importance": validate.parse_importance,
-        "confidence": validate.parse_confidence,
-        "context": lambda given: validate.require_content(given, "context", limit) if given else None,
-        "slot": lambda given: validate.optional_name(given or None, "slot"),
-        "expires": lambda given: validate.parse_time(given or None, "expires", side="after"),
-        "valid_from": lambda given: validate.parse_time(given or "", "valid_from", past=True),
-        "metadata": lambda given: validate.require_json_object(given, "metadata") or {},
+    checked = {
+        name: parse_change(TRAIT_FIELDS[name], value, limit) for name, value in changes.items() if name != "content"
     }
-    checked = {name: checks[name](value) for name, value in changes.items()}
-    for name in ("content", "context", "tags", "metadata"):
+    if "content" in changes:
+        checked["content"] = validate.require_content(changes["content"], "content", limit)
+    for name in ("content", *FREE_TEXT_FIELDS):
         if checked.get(name):
             checked[name] = secret_policy.apply_policy_to_json(store, checked[name], "memory")
     if "content" in checked:

@@ -71,11 +71,12 @@ class Expectations:
         expectation = _make_expectation(store, question, finds, absent, within, session)
         if nothing and not expectation.nothing:
             raise Invalid(
-                "nothing is expected, and also memories", "Give `nothing`, or the ids that it finds or that are absent."
+                "`nothing` contradicts the expected memories",
+                "Give either `nothing=True`, or the ids that it finds or that are absent.",
             )
         if expectation.nothing and not nothing:
             hint = "Give the ids that it finds or that are absent: `finds=ID`, `absent=ID`, or `nothing=True`."
-            raise Invalid("nothing is said to be expected", hint)
+            raise Invalid("no expected result is given", hint)
         for id in expectation.finds:
             _require_findable(store, id, expectation.session)
         for id in expectation.absent:
@@ -98,8 +99,8 @@ class Expectations:
             if known.id == wanted:
                 self._store.engine.apply([rows.delete_step(known.namespace, [known.id])])
                 return known
-        hint = "`expectations.list()` shows those there are."
-        raise NotFound(f"no expectation {wanted[:60]!r} in namespace {self._store.namespace!r}", hint)
+        hint = "`expectations.list()` shows the existing ones."
+        raise NotFound(f"no recall test {wanted[:60]!r} in namespace {self._store.namespace!r}", hint)
 
     def run(
         self,
@@ -166,9 +167,9 @@ def _make_expectation(
     """Validate the arguments of `add` and make an expectation of them."""
     text = validate.require_text(question, "question").strip()
     if not text:
-        raise Invalid("the question is empty", "Give the words that are asked.")
+        raise Invalid("the question is empty", "Give a question.")
     if len(text) > MAX_QUESTION_CHARS:
-        limit = f"an expectation holds up to {MAX_QUESTION_CHARS:,}"
+        limit = f"a recall test holds up to {MAX_QUESTION_CHARS:,}"
         raise Invalid(f"the question has {len(text):,} characters; {limit}")
     now = clock.now()
     expectation = Expectation(
@@ -183,9 +184,9 @@ def _make_expectation(
     )
     count = len(expectation.finds)
     if both := {*expectation.finds} & {*expectation.absent}:
-        raise Invalid(f"{min(both)} is to be found and to be absent", "Name it once.")
+        raise Invalid(f"{min(both)} is expected to be both found and absent", "Name it once.")
     if count > expectation.within:
-        hint = f"Let more of the hits count: `within={count}`."
+        hint = f"Allow more hits: `within={count}`."
         raise Invalid(f"{count} memories cannot be among the first {expectation.within}", hint)
     return expectation
 
@@ -193,7 +194,7 @@ def _make_expectation(
 def _parse_ids(given: Any, name: str) -> tuple[str, ...]:
     ids = tuple(dict.fromkeys(validate.require_text(each, "id") for each in validate.as_list(given, name)))
     if len(ids) > MAX_NAMED_IDS:
-        raise Invalid(f"{name} has {len(ids)} ids; an expectation names up to {MAX_NAMED_IDS}", "Make several of it.")
+        raise Invalid(f"{name} has {len(ids)} ids; a recall test names up to {MAX_NAMED_IDS}", "Split it into several.")
     return ids
 
 
@@ -278,8 +279,8 @@ def _describe_change(store: OpenStore, namespace: str, id: str, named: Memory | 
         line = store.tables.purges.get(namespace, id)
         return f"the memory is gone: {describe_purge(line) if line else 'it is no longer in the store'}"
     if current is None:
-        return "the memory is gone: it was superseded, and what took its place is no longer in the store"
-    superseded = f"superseded by {current.id}, which counts in its place" if current.id != id else ""
+        return "the memory is gone: it was superseded, and its replacement is no longer in the store"
+    superseded = f"superseded by {current.id}, which counts instead" if current.id != id else ""
     if current.status is Status.ACTIVE:
         return superseded
     gone = f"the memory is gone: {current.status} on {current.updated:%Y-%m-%d %H:%M}"

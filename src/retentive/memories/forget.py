@@ -61,7 +61,7 @@ def forget_matching(
     validate.check_reason(reason, actor)
     if text is None and not filters:
         raise Invalid(
-            "neither words nor filters", "Say what to forget. For a whole namespace, list every kind: kind=[...]."
+            "neither words nor filters", "Give words or filters. For a whole namespace, list every kind: kind=[...]."
         )
     chosen = _choose_memories(store, text, filters)
     if dry_run or not chosen:
@@ -103,7 +103,7 @@ def _choose_memories(store: OpenStore, text: str | None, filters: Filters) -> li
     found = find_forget_candidates(store, text, filters)
     if not found.memories:
         similar = f"; similar ones: {_list_names(found.nearest)}" if found.nearest else ""
-        hint = "Similar memories are not forgotten by words: find it with `search()`, and forget it by id."
+        hint = "Words must match exactly: find the memory with `search()`, and forget it by id."
         raise NotFound(f"no memory has all of the words {text[:60]!r}{similar}", hint)
     return [*found.memories]
 

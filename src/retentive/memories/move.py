@@ -36,7 +36,10 @@ def _ending_steps(store: OpenStore, proposal: Proposal, target: str, actor: str)
     now = clock.now()
     old = edit.load(store, proposal.older_id)
     if store.tables.proposals.get_live(store.namespace, proposal.id, now) is None:
-        raise Conflict(f"proposal {proposal.id} was decided, or its memory changed", "`proposals.list()` shows those.")
+        raise Conflict(
+            f"proposal {proposal.id} was decided already, or its memory changed",
+            "`proposals.list()` shows the open ones.",
+        )
     moment = from_micros(now)
     ended = replace(old, status=Status.SUPERSEDED, valid_to=max(old.valid_from, moment), updated=moment)
     reason = f"moved to namespace {target}: {proposal.rule}: {proposal.reason}"

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from retentive import clock
 from retentive.errors import Conflict, Invalid, NotFound
@@ -15,8 +16,10 @@ from retentive.storage.damage import collect_damage
 from retentive.storage.tables import memories
 from retentive.store import OpenStore, secret_policy, validate
 from retentive.store.scope import make_scope
+from retentive.store.traits import parse_traits
 from retentive.store.views import mutates
 from retentive.store.write import Decision, write
+from retentive.surface.memory import CONTENT_FIELDS, SESSION
 
 
 class Notes:
@@ -35,7 +38,7 @@ class Notes:
         """
         store = self._store
         limit = store.config.max_content
-        traits = validate.parse_traits(max_content=limit, kind=Kind.NOTE, session=session, tags=tags)
+        traits = parse_traits(max_content=limit, kind=Kind.NOTE, session=session, tags=tags)
         draft = secret_policy.apply_policy_to_draft(store, validate.make_draft(text, traits, limit))
         id = _check_id(note_id) or f"note-{new_ids(clock.now(), 1)[0]}"
 
@@ -56,7 +59,7 @@ class Notes:
         """Get a note by its id."""
         found = self._find(note_id)
         if found is None:
-            hint = "`notes.list()` shows those there are."
+            hint = "`notes.list()` shows the existing ones."
             raise NotFound(f"no note {note_id[:60]!r} in namespace {self._store.namespace!r}", hint)
         return found
 
@@ -95,13 +98,13 @@ class Notes:
         if old.kind is not Kind.NOTE:
             raise Conflict(f"{old.id} is a {old.kind}, not a note", "Choose another note_id.")
         moment = from_micros(now)
+        traits = {field.name: getattr(draft.traits, field.name) for field in (*CONTENT_FIELDS, SESSION)}
+        begun: dict[str, Any] = {"valid_from": moment, "updated": moment, "version": old.version + 1}
         new = replace(
-            old, content=draft.content, content_hash=draft.content_hash, session=draft.traits.session,
-            tags=draft.traits.tags, status=Status.ACTIVE, superseded_by=None, valid_to=None, expires=None, context=None,
-            slot=None, metadata={}, importance=draft.traits.importance, confidence=draft.traits.confidence,
-            valid_from=moment, updated=moment, version=old.version + 1,
+            old, content=draft.content, content_hash=draft.content_hash, status=Status.ACTIVE, superseded_by=None,
+            valid_to=None, **{**traits, **begun},
         )  # fmt: skip
-        if new == replace(old, valid_from=moment, updated=moment, version=old.version + 1):
+        if new == replace(old, **begun):
             return []
         return [*memories.update_steps(old, new, "user", "note replaced"), *rechunk_steps(self._store, new)]
 
@@ -110,5 +113,5 @@ def _check_id(given: str | None) -> str | None:
     """A valid id for a note. Ids with # are those of messages."""
     id = validate.optional_name(given, "note_id")
     if id and "#" in id:
-        raise Invalid("note_id contains a #", "Ids with it are those of messages: choose another.")
+        raise Invalid("note_id contains a #", "Ids with # are those of messages: choose another.")
     return id

@@ -182,18 +182,18 @@ def _may_change_first(draft: Draft, first: Draft) -> bool:
 def check_replaced(draft: Draft, old: Memory) -> None:
     """Raise if the draft cannot replace this memory, although the caller asks for it."""
     if old.kind in (Kind.NOTE, Kind.FILE):
-        raise Invalid(f"{old.id} is a {old.kind}: it has an id of its own and is changed under it")
+        raise Invalid(f"{old.id} is a {old.kind}: it keeps its id and is changed under it")
     if old.status is not Status.ACTIVE:
         raise Conflict(f"{old.id} is {old.status}, so nothing can replace it", _hint_instead_of(old))
     if (old.session, old.content_hash) == (draft.traits.session, draft.content_hash):
-        raise Invalid(f"{old.id} says the same as what is to replace it", "Name the memory with the older text.")
+        raise Invalid(f"{old.id} says the same as its replacement", "Name the memory with the older text.")
 
 
 def _hint_instead_of(old: Memory) -> str:
     if old.status is Status.SUPERSEDED and old.superseded_by:
         return f"It was replaced by {old.superseded_by}: name that one."
     if old.status is Status.FORGOTTEN:
-        return f"Leave it out, or bring it back first: `restore({old.id!r})`."
+        return f"Leave it out, or restore it first: `restore({old.id!r})`."
     return "Leave it out."
 
 

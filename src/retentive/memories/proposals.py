@@ -26,8 +26,8 @@ PAGE_SIZE = 50
 def check_may_accept(proposal: Proposal, actor: str) -> None:
     """Raise if an agent wants to accept a proposal that only a person may accept."""
     if actor == AGENT and proposal.is_held:
-        hint = "Ask the user. If they say so, keep their own statement, with replaces, or `proposals.accept(ID)`."
-        raise Conflict(f"a person decides on proposal {proposal.id}: {proposal.reason}", hint)
+        hint = "Ask the user. If they agree, store their own statement with `replaces`, or `proposals.accept(ID)`."
+        raise Conflict(f"only a person may decide on proposal {proposal.id}: {proposal.reason}", hint)
 
 
 class Proposals:
@@ -123,7 +123,7 @@ class Proposals:
         proposal = self._rows.get_live(self._store.namespace, id, now)
         if proposal is not None:
             return proposal
-        hint = "`proposals.list()` shows those there are."
+        hint = "`proposals.list()` shows the open ones."
         match self._rows.status(self._store.namespace, id):
             case None:
                 raise NotFound(f"no proposal {id[:60]!r} in namespace {self._store.namespace!r}", hint)

@@ -56,7 +56,7 @@ def load_or_explain(store: OpenStore, id: str) -> Memory:
         line = store.tables.purges.get(store.namespace, validate.require_text(id, "id"))
         if line is None:
             raise
-        hint = "Nothing is left but this line; it cannot be brought back."
+        hint = "Only this line is left; the purge cannot be undone."
         raise NotFound(f"{id} was {describe_purge(line)}", hint) from error
 
 

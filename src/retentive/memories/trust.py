@@ -130,7 +130,7 @@ def _limit_successors(draft: Draft, existing: Existing) -> Draft:
     if successor and not may_replace(successor.source, source):
         draft = draft._replace(ended_by=None)
         found.append(
-            _add_refusal(Replacement(successor.id, LATER, "it tells of a later time"), successor.source, source)
+            _add_refusal(Replacement(successor.id, LATER, "it refers to a later time"), successor.source, source)
         )
     holder = _find_holder(draft, existing)
     if holder and is_about_the_past(draft, holder) and find_successor(draft, holder, existing) is None:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from retentive import clock
 from retentive.errors import EmbedError, NotFound, PartlyEmbedded, Stale
 from retentive.memories import daily_log
+from retentive.memories.corrections import find_stated_slot
 from retentive.memories.plan import (
     REPLACES,
     Existing,
@@ -32,7 +33,7 @@ from retentive.memories.plan import (
 from retentive.memories.trust import limit_by_trust
 from retentive.model import Draft, Memory, Space, Status, Traits, to_micros
 from retentive.storage import Step
-from retentive.storage.tables import chunks, memories, proposals
+from retentive.storage.tables import Tables, chunks, memories, proposals
 from retentive.store import OpenStore
 from retentive.store.vectors import count_dimensions, find_space, pack_rows, pack_vectors
 from retentive.store.write import Decision, write
@@ -133,6 +134,16 @@ def _load_existing(store: OpenStore, drafts: Sequence[Draft], now: int) -> Exist
         if key not in existing.slot_histories and is_about_the_past(draft, existing.same_slot.get(key)):
             existing.slot_histories[key] = table.load_slot_history(store.namespace, *key, now)
     return existing
+
+
+def announce_existing(store: OpenStore, tables: Tables, draft: Draft) -> None:
+    """Name what `_load_existing` will read for a single draft, for `read_ahead`."""
+    now = clock.now()
+    tables.memories.load_active_by_text(store.namespace, [draft.content_hash], now)
+    slot = draft.traits.slot or find_stated_slot(store, draft)
+    if slot:
+        tables.memories.load_active_by_slot(store.namespace, [slot], now)
+    tables.proposals.find_rejected(store.namespace, [draft.content_hash])
 
 
 def check_named(store: OpenStore, drafts: Sequence[Draft], named: Mapping[str, Memory]) -> None:

@@ -85,6 +85,7 @@ if TYPE_CHECKING:
         Matches,
         Mode,
         Query,
+        Reach,
         Results,
         RetrieverScore,
         Scope,
@@ -104,6 +105,7 @@ if TYPE_CHECKING:
         SpaceState,
         StoredSpace,
     )
+    from retentive.model.timeline import TimelineDay
     from retentive.model.times import from_micros, iso, to_micros
     from retentive.model.tokens import Bounds, NewToken, Token
     from retentive.model.transfer import ImportMemoriesResult
@@ -144,9 +146,10 @@ _NAMES = {
     "repair": "QuarantinedRow RepairResult",
     "search": (
         "RECORDS REFERENCE_SPREAD REFERENCE_THRESHOLD ChangedChunks Filter Fusion Hit ItemType Match Matches "
-        "Mode Query Results RetrieverScore Scope Space Successor Tier TimeMatch TimeRelation Why"
+        "Mode Query Reach Results RetrieverScore Scope Space Successor Tier TimeMatch TimeRelation Why"
     ),
     "spaces": "RecallChange ReembedProgress ReembedResult ReembedStage SpaceFigures SpaceState StoredSpace",
+    "timeline": "TimelineDay",
     "times": "from_micros iso to_micros",
     "tokens": "Bounds NewToken Token",
     "transfer": "ImportMemoriesResult",

@@ -42,6 +42,7 @@ class Message(NamedTuple):
     time: datetime | None
     sequence: int | None
     payload: Any
+    tags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,8 @@ class Event:
     """The explicit requests in the message, and what was done about them. Only `append` sets it."""
     is_hidden: bool = False
     """Whether searches and contexts leave it out, because its memory was forgotten."""
+    tags: tuple[str, ...] = ()
+    """Its own tags. Filters find it by these and by those of its session."""
 
     @property
     def id(self) -> str:

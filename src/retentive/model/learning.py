@@ -61,6 +61,8 @@ class HandledRequest:
     """The reason why the text was not kept."""
     namespace: str | None = None
     """The namespace of these memories, if it is the person's rather than the session's."""
+    replaced: tuple[ReplacedMemory, ...] = ()
+    """The older memories that the kept one replaced."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -217,7 +217,7 @@ class HistoryEntry:
 
 
 class Access(NamedTuple):
-    """One access to a memory: by `get`, or as a hit of a `search`."""
+    """One access to a memory: by `get`, as a hit of a `search`, or by a hook that showed it."""
 
     namespace: str
     id: str

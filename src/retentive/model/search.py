@@ -112,6 +112,8 @@ class Scope:
     """The only session whose messages are found; None: those of all sessions."""
     asked_at: int | None = None
     """The instant from which "last week" counts, if not `now`."""
+    is_session_only: bool = False
+    """Whether only what belongs to the session is found: its own memories, messages and files."""
 
 
 class Match(NamedTuple):
@@ -150,6 +152,13 @@ class Fusion(StrEnum):
     BLEND = "blend"
     MINMAX = "minmax"
     RRF = "rrf"
+
+
+class Reach(StrEnum):
+    """What a search sees: all that the caller may see, or a session alone."""
+
+    ALL = "all"
+    SESSION = "session"
 
 
 class Mode(StrEnum):

@@ -74,7 +74,7 @@ def is_said(source: Source) -> bool:
 
 def describe_refusal(new: Source, old: Source) -> str:
     """Explain to people why a memory of one source does not replace a memory of another."""
-    return f"what is {describe_source(new)} does not replace what is {describe_source(old)}"
+    return f"a memory {describe_source(new)} does not replace one {describe_source(old)}"
 
 
 def describe_source(source: Source) -> str:

@@ -187,7 +187,7 @@ class Client:
         except (httpx.HTTPError, httpx.InvalidURL, RuntimeError) as error:
             # RuntimeError: the client was closed meanwhile
             reason = str(error)[:MAX_MESSAGE_CHARS] or type(error).__name__
-            raise Unanswered(f"{self.host} could not be asked: {reason}") from None
+            raise Unanswered(f"{self.host} could not be reached: {reason}") from None
 
     def _read_body(self, response: httpx.Response, deadline: float, timeout: float) -> bytes:
         """Read the body before the deadline. The timeout of httpx limits each piece, not all of them."""
@@ -199,7 +199,7 @@ class Client:
             if time.monotonic() > deadline:
                 raise self._make_timeout_error(timeout)
             if size > MAX_BODY_BYTES:
-                raise Unanswered(f"{self.host} answered more than {MAX_BODY_BYTES >> 20} MB")
+                raise Unanswered(f"{self.host} answered with more than {MAX_BODY_BYTES >> 20} MB")
         return b"".join(pieces)
 
     def _make_timeout_error(self, timeout: float) -> Unanswered:

@@ -16,7 +16,7 @@ from retentive.transfer import leftover_files
 from retentive.transfer.backups import store_file
 
 MAX_SCRUB_WAIT = 2.0  # seconds to wait for others who read an older state: their questions take milliseconds
-UNKNOWN_TEXT = "the store was rewritten; what it said is no longer known, so it was not looked for"
+UNKNOWN_TEXT = "the store was rewritten; its old text is no longer known, so it was not searched for"
 
 Progress = Callable[[str, int, int], None]
 
@@ -88,9 +88,9 @@ def _scan(store: OpenStore, files: Sequence[Path], fingerprints: Fingerprints, p
     gone = [piece for piece in fingerprints.pieces if piece not in scan.found]
     kept = [path for path in _list_kept_files(store) if scan_files([path], gone, lambda _, __: None).found]
     is_repeated = any(namespaces_with.values())
-    text = f"{scanned}: found only where rows still say it" if is_repeated else f"{scanned}: nothing found"
+    text = f"{scanned}: found only in rows that still contain it" if is_repeated else f"{scanned}: nothing found"
     if kept:
-        text += f"; still in {len(kept)} old files that a repair or restore kept: delete them"
+        text += f"; still in {len(kept)} old files that a repair or restore left: delete them"
     remaining = [
         *(RemainingCopy("namespace", name) for name in sorted(others)),
         *(RemainingCopy("kept file", str(path)) for path in kept),

@@ -62,7 +62,9 @@ def _find_allowed_targets(store: OpenStore, request: PurgeRequest) -> PurgeTarge
     """Find what goes; `Invalid` if the reason, which stays on record, repeats its text."""
     targets = find_targets(store, request.ids, with_origin=request.with_origin)
     if request.reason and targets.fingerprints.are_in(request.reason):
-        raise Invalid("the reason repeats what is to be purged", "It stays on record: give one that does not.")
+        raise Invalid(
+            "the reason repeats what is to be purged", "The reason stays on record: give one without the text."
+        )
     return targets
 
 
@@ -104,7 +106,7 @@ def _purge_namespace(store: OpenStore, request: PurgeRequest, progress: Progress
         removed["log"] = log_lines
     ids = tuple(targets.ids)
     if request.dry_run:
-        return PurgeResult(ids, removed, tuple(targets.remaining), "a dry run: all is as it was", complete=False)
+        return PurgeResult(ids, removed, tuple(targets.remaining), "a dry run: nothing was changed", complete=False)
     _clear_caches(store)
     _rewrite_summaries(store, targets.summaries)
     proof = scrub_and_prove(store, targets.fingerprints, progress)

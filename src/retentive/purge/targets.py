@@ -20,9 +20,11 @@ from retentive.store import OpenStore, validate
 from retentive.store.origins import parse_sequence
 from retentive.store.person import may_read
 from retentive.store.views import can_write
+from retentive.surface.memory import FREE_TEXT_FIELDS, SLOT
 from retentive.text.messages import extract_text
 from retentive.text.purged_message import PURGED
 
+LABEL_FIELDS = (*FREE_TEXT_FIELDS, SLOT.name)  # of a memory: what other memories may share
 MAX_LEARNED = 1000  # memories that were learned from one session
 STAYING_PLACES = {"memory", "session", "file", *RECORDS, *(f"{type} history" for type in RECORDS)}
 """Places that a purge reports, and leaves as they are."""
@@ -177,12 +179,15 @@ def _list_message_texts(targets: PurgeTargets) -> Iterator[str]:
 def _list_labels(versions: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     """Context, tags, slot and metadata, which other memories may share."""
     for version in versions:
-        yield from (
-            version["context"] or "",
-            *version["tags"],
-            version["slot"] or "",
-            to_json_text(version["metadata"]),
-        )
+        for name in LABEL_FIELDS:
+            value = version[name]
+            match value:
+                case list():
+                    yield from value
+                case str():
+                    yield value
+                case _:
+                    yield to_json_text(value)
 
 
 def _add_message_pieces(fingerprints: Fingerprints, events: Iterable[Event]) -> Fingerprints:

@@ -240,7 +240,7 @@ class RecordCollection(Generic[R]):
         name = row.body["name"]
         for other in self._table.find_by_key(row.namespace, row.type, fold_name(name)):
             if other.id != row.id:
-                hint = f"Change it: `{row.type}s.update({other.id!r}, ...)`."
+                hint = f"Change that one: `{row.type}s.update({other.id!r}, ...)`."
                 raise Conflict(f"there is a {row.type} {name[:60]!r} already: {other.id}", hint)
 
     def _load_linked_contacts(self, row: RecordRow) -> builtins.list[RecordRow]:
@@ -331,7 +331,7 @@ class RecordCollection(Generic[R]):
         if row.merged_into:
             raise NotFound(f"{self.record_type.type} {row.id} was merged into {row.merged_into}", "Use that one.")
         if row.deleted:
-            hint = f"`{self.record_type.plural}.rollback({row.id!r}, {row.version - 1})` brings it back."
+            hint = f"`{self.record_type.plural}.rollback({row.id!r}, {row.version - 1})` restores it."
             raise NotFound(
                 f"{self.record_type.type} {row.id} was deleted on {from_micros(row.deleted):%Y-%m-%d %H:%M}", hint
             )

@@ -108,7 +108,7 @@ def set_value(document: Any, pointer: str, value: Any) -> Any:
         operation = "replace" if rest or present is not _MISSING else "add"
         return apply_json_patch(document, [{"op": operation, "path": f"/{_escape(first)}", "value": value}])
     if not isinstance(document, Mapping):
-        raise Invalid(f"{pointer} is inside of a value that is not an object", "Set the value above it first.")
+        raise Invalid(f"{pointer} is inside of a value that is not an object", "Set the enclosing value first.")
     inner = set_value(document.get(first, {}), _join_pointer(rest), value) if rest else value
     return {**document, first: inner}
 
@@ -168,11 +168,11 @@ def check_document(document: Any, schema: Mapping[str, Any] | None) -> None:
             f"the schema refers to another document: {problem_text}", "Put all definitions into the schema."
         ) from error
     except RecursionError as error:
-        raise Invalid("the schema refers to itself without end", "Remove the circular reference.") from error
+        raise Invalid("the schema refers to itself endlessly", "Remove the circular reference.") from error
     if problems:
         problem_text = "; ".join(f"{problem.json_path}: {problem.message}" for problem in problems[:3])
         hint = "`profile.get()` shows the schema."
-        raise Invalid(f"the schema of this profile does not allow it: {problem_text[:500]}", hint)
+        raise Invalid(f"the schema of this profile does not allow this: {problem_text[:500]}", hint)
 
 
 def _split_pointer(pointer: str) -> list[str]:

@@ -10,7 +10,7 @@ _MORNING, _NOON, _EVENING, _NIGHT = 5, 12, 18, 22  # the hours at which these be
 
 
 def check_schedule(cron: str, zone: str | None) -> None:
-    """Refuse a cron expression that is malformed or never comes, and an unknown time zone."""
+    """Refuse a cron expression that is malformed or never occurs, and an unknown time zone."""
     _parse_zone(zone)
     next_run(cron, zone, datetime.now(UTC))
 
@@ -27,7 +27,7 @@ def next_run(cron: str, zone: str | None, after: datetime) -> datetime:
     except CronSimError as error:
         raise Invalid(f"{cron[:60]!r} is not a cron expression: {error}", hint) from error
     except StopIteration:
-        raise Invalid(f"{cron[:60]!r} never comes", "Look at its day and month.") from None
+        raise Invalid(f"{cron[:60]!r} never occurs", "Check its day and month.") from None
     return found.astimezone(UTC)
 
 

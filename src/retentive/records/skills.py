@@ -21,6 +21,7 @@ from retentive.search import search
 from retentive.storage.tables.records import run_step
 from retentive.store import secret_policy, validate
 from retentive.store.scope import make_scope
+from retentive.store.traits import parse_traits
 from retentive.store.validate import TimeInput
 from retentive.store.views import mutates
 from retentive.store.write import Decision, write
@@ -158,8 +159,8 @@ class Skills(RecordCollection[Skill]):
         limit = self._store.config.max_content
         how = "failed" if failed else "succeeded"
         if at > from_micros(clock.now()):
-            raise Invalid(f"the run ends at {at:%Y-%m-%d %H:%M}, which is still to come")
-        traits = validate.parse_traits(
+            raise Invalid(f"the run ends at {at:%Y-%m-%d %H:%M}, which is in the future")
+        traits = parse_traits(
             max_content=limit,
             kind=Kind.OUTCOME,
             tags=[skill.name],

@@ -45,13 +45,17 @@ def open_reranker(settings: RerankSettings) -> Reranker | None:
             from retentive.rerank.cross_encoder import CrossEncoder
 
             if not settings.model:
-                raise BadConfig("rerank is `model`, but there is none", "Set rerank_model to the folder of the model.")
+                raise BadConfig(
+                    "rerank is `model`, but rerank_model is not set", "Set rerank_model to the folder of the model."
+                )
             return CrossEncoder(Path(settings.model).expanduser())
         case "provider":
             from retentive.rerank.provider import ProviderReranker
 
             if not settings.url:
-                raise BadConfig("rerank is `provider`, but has no address", "Set rerank_url to the rerank endpoint.")
+                raise BadConfig(
+                    "rerank is `provider`, but rerank_url is not set", "Set rerank_url to the rerank endpoint."
+                )
             return ProviderReranker(settings.url, settings.key, settings.model)
         case other:
             raise BadConfig(f"there is no reranker {other!r}", "One of: none, model, provider.")

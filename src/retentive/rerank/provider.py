@@ -49,8 +49,8 @@ def _read_scores(answer: bytes, count: int, url: str) -> list[float]:
         rows = parsed.get("results") or parsed["data"] if isinstance(parsed, dict) else parsed
         found = {int(row["index"]): float(row.get("relevance_score", row.get("score"))) for row in rows}
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise RerankError(f"{url} answered something that is no ranking") from error
+        raise RerankError(f"{url} returned no valid ranking") from error
     if not found or not {*found} <= {*range(count)}:
-        raise RerankError(f"{url} ranked other texts than it was given")
+        raise RerankError(f"{url} ranked texts that it was not given")
     last = min(found.values()) - 1
     return [found.get(place, last) for place in range(count)]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import chain
 
-from retentive.errors import Closed, StorageError
+from retentive.errors import Closed, StorageError, Unwritable
 from retentive.model import Scope
 from retentive.search.retrievers import search_keywords
 from retentive.search.spelling import list_edits, suggest_english
@@ -19,7 +19,7 @@ def correct_spelling(store: OpenStore, suspects: Sequence[str], scope: Scope) ->
     """
     try:
         found = {word: _correct(store, word, scope) for word in _list_unknown(store, suspects, scope)}
-    except Closed:
+    except (Closed, Unwritable):
         raise
     except StorageError:
         return {}

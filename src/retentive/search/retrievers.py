@@ -7,11 +7,12 @@ from itertools import chain
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from retentive.errors import Closed, EmbedError, StorageError
+from retentive.errors import Closed, EmbedError, StorageError, Unwritable
 from retentive.index import TERMS_FROM
 from retentive.judgement.likeness import MAX_COUNTED_WORDS, MAX_ROWS, MAX_SEARCHED_WORDS, choose_longest, choose_rarest
 from retentive.model import Match, Memory, Mode, Query, Scope, Space
 from retentive.storage.engine_search import read_cosines
+from retentive.storage.tables import Tables
 from retentive.store import OpenStore
 from retentive.store.vectors import find_space, normalize_vectors, vector_length
 from retentive.text.terms import find_query_words
@@ -125,10 +126,8 @@ class Retrievers:
                 else:
                     namespaces = self.query.scope.namespaces
                     self.cosines |= read_cosines(self.store.engine, vector, space, namespaces, chunks)
-            except Closed:
-                raise
             except StorageError as error:
-                self.notes.append(f"vectors were not used: {error}; run `doctor()`")
+                self._note_failure("vectors were not used", error, "doctor")
 
     def _search_both(
         self, vector: Any, space: Space, depth: int, min_cosine: float | None
@@ -136,10 +135,8 @@ class Retrievers:
         with Stage(self.stage_seconds, "search"):
             try:
                 found = self.store.engine.search_both(self.words, vector, space, self.query.scope, depth, min_cosine)
-            except Closed:
-                raise
             except StorageError as error:
-                self.notes.append(f"neither full text nor vectors were used: {error}; run `doctor()`")
+                self._note_failure("neither full text nor vectors were used", error, "doctor")
                 return [], []
         self.cosines |= found.cosines
         return found.text, found.vector
@@ -148,10 +145,8 @@ class Retrievers:
         with Stage(self.stage_seconds, "text"):
             try:
                 return search_keywords(self.store, self.words, self.query.scope, depth, self._head)
-            except Closed:
-                raise
             except StorageError as error:
-                self.notes.append(f"full text was not used: {error}; run `repair()`")
+                self._note_failure("full text was not used", error, "repair")
                 return []
 
     def _search_vectors(self, vector: Any, space: Space, depth: int, min_cosine: float | None) -> list[Match]:
@@ -162,11 +157,16 @@ class Retrievers:
                 if self._has_image:
                     return self.store.images().search_vectors(vector, space, scope, limit, min_cosine, self._head())
                 return self.store.engine.search_vectors(vector, space, scope, limit, min_cosine)
-            except Closed:
-                raise
             except StorageError as error:
-                self.notes.append(f"vectors were not used: {error}; run `doctor()`")
+                self._note_failure("vectors were not used", error, "doctor")
                 return []
+
+    def _note_failure(self, lost: str, error: StorageError, remedy: str) -> None:
+        """Note a search that failed, also for `stats`. Raise the error if no other search could do better."""
+        if isinstance(error, Closed | Unwritable):
+            raise error
+        self.notes.append(f"{lost}: {error}; run `{remedy}()`")
+        self.store.journal.record_failure("search", f"{lost}: {error}")
 
     @property
     def _has_image(self) -> bool:
@@ -222,11 +222,27 @@ def find_like(store: OpenStore, text: str, within: Scope, limit: int) -> list[Me
     number of rows that have them.
     """
     candidates = choose_longest(find_query_words(text), MAX_COUNTED_WORDS)
+    if not store.engine.uses_local_index:
+        return read_like(store.tables, candidates, store.engine.tokens, within, limit)
     matches = _search_image(store, candidates[:MAX_SEARCHED_WORDS], within, limit) if candidates else []
     if matches is None:
         rarest = _find_rarest(store, candidates, within.namespaces)
         matches = store.engine.search_text(rarest, within, limit) if rarest else []
     return _load_memories(store, matches, within)
+
+
+def read_like(
+    tables: Tables, candidates: Sequence[str], tokenize: Callable[[str], list[str]], within: Scope, limit: int
+) -> list[Memory]:
+    """As `find_like`, of a server: it chooses the rarest words itself, and gives the memories with the matches."""
+    terms = {number: own for number, word in enumerate(candidates) if (own := tokenize(word))}
+    return tables.memories.list_like(terms, within, limit, MAX_SEARCHED_WORDS, MAX_ROWS) if terms else []
+
+
+def announce_like(store: OpenStore, tables: Tables, text: str, within: Scope, limit: int) -> None:
+    """Name what `find_like` will read, for `read_ahead`."""
+    candidates = choose_longest(find_query_words(text), MAX_COUNTED_WORDS)
+    read_like(tables, candidates, store.engine.tokens, within, limit)
 
 
 def _find_rarest(store: OpenStore, candidates: Sequence[str], namespaces: Sequence[str]) -> list[str]:
@@ -262,8 +278,8 @@ def find_neighbours(store: OpenStore, vector: Any, within: Scope, limit: int) ->
     if space is None or len(vector) != space.dimension:
         return []
     if not store.engine.uses_local_index:
-        matches = store.engine.search_vectors(vector, space, within, limit, None)
-    elif store.images.made is not None or store.tables.chunks.read_last_number() <= MAX_LOADED_FOR_WRITE:
+        return store.tables.memories.list_nearest(vector, space, within, limit)
+    if store.images.made is not None or store.tables.chunks.read_last_number() <= MAX_LOADED_FOR_WRITE:
         if not store.images().answers(within):
             return []
         matches = store.images().search_vectors(vector, space, within, limit, None, store.tables.chunks.head())

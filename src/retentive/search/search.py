@@ -24,7 +24,7 @@ def make_query(store: OpenStore, text: str, scope: Scope, **options: Any) -> Que
 def search(store: OpenStore, query: Query) -> Results:
     """Answer a query and log it."""
     if not query.text.strip() and query.vector is None:
-        raise Invalid("the question is empty", "Give words to look for, or a vector.")
+        raise Invalid("the question is empty", "Give words to search for, or a vector.")
     results = answer(store, query)
     if note := store.active.take_difference():
         results = replace(results, notes=(*results.notes, note))

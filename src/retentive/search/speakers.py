@@ -5,7 +5,7 @@ import time
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from retentive.errors import Closed, StorageError
+from retentive.errors import Closed, StorageError, Unwritable
 from retentive.search.question import Names, index_names
 from retentive.storage.tables.conversations import Conversations
 
@@ -37,7 +37,7 @@ class SpeakerCache:
         """The speakers of some namespaces together; nobody if they cannot be read, as a search must not fail for it."""
         try:
             found = [self._read_namespace(conversations, namespace) for namespace in dict.fromkeys(namespaces)]
-        except Closed:
+        except (Closed, Unwritable):
             raise
         except StorageError:
             return Speakers({}, has_conversations=True)

@@ -58,7 +58,7 @@ def date_occasions(
         hit = find_occasion(unresolved.occasion) if unresolved.occasion else None
         days = hit and _date_occasion(unresolved, hit, year_of(when) or now)
         if hit is None or not days:
-            notes.append(f"{unresolved.words!r} was not read as a time; name a date, or give since and until")
+            notes.append(f"{unresolved.words!r} was not understood as a time; give a date, or since and until")
             continue
         when = place_occasion(when, unresolved, *days)
         day = f"{days[0]:%Y-%m-%d}"

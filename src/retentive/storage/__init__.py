@@ -7,15 +7,17 @@ dialect. The classes in `tables/` are written once for all engines, over the nam
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from retentive.frozen_dataclass import dataclass
 
 if TYPE_CHECKING:
     from retentive.config import Config
     from retentive.model import Bounds, Match, Matches, Scope, Space
+    from retentive.storage.engines.postgres.deployment import Deployment
     from retentive.storage.integrity import IntegrityMode
 
+T = TypeVar("T")
 Params = Mapping[str, Any]
 """Values by name. When reading, a tuple or a list stands for a set, used as `IN {each:name}`."""
 NO_PARAMS: Params = MappingProxyType({})
@@ -38,6 +40,14 @@ class Step:
 def step(query: str, expect: int | None = None, **params: Any) -> Step:
     """A step with one row of values."""
     return Step(query, (params,), expect)
+
+
+class Read(NamedTuple):
+    """A read of a named query."""
+
+    query: str
+    params: Params = NO_PARAMS
+    filters: Sequence[str] = ()
 
 
 class Finding(NamedTuple):
@@ -76,6 +86,16 @@ class Engine(Protocol):
         """All rows of a named query, from one consistent state. `filters` are the fragments for `{filters}`."""
         ...
 
+    def read_many(self, reads: Sequence[Read]) -> list[list[tuple[Any, ...]]]:
+        """The rows of each of these reads, from a server in one round trip."""
+        ...
+
+    def together(self, works: "Sequence[Callable[[Engine], T]]") -> "list[T]":
+        """Run works that only read and return their results. On a server they run side by side, in threads: what they
+        ask at the same time is one round trip.
+        """
+        ...
+
     def apply(self, steps: Iterable[Step]) -> None:
         """Apply all steps in one transaction, or none; durable on return.
 
@@ -92,6 +112,10 @@ class Engine(Protocol):
         self, vector: Any, space: "Space", scope: "Scope", limit: int | None, min_score: float | None
     ) -> "list[Match]":
         """The chunks of the scope nearest by exact cosine. Those below `min_score` are left out."""
+        ...
+
+    def read_nearest(self, vector: Any, space: "Space", scope: "Scope", limit: int) -> list[tuple[Any, ...]]:
+        """The rows of the memories of `search_vectors`. Only of an engine without local indexes: in one round trip."""
         ...
 
     def search_both(
@@ -139,6 +163,11 @@ class Engine(Protocol):
     @property
     def integrity(self) -> "IntegrityMode | None":
         """Integrity mode: it seals rows with a key outside the store. None if the engine does not offer it."""
+        ...
+
+    @property
+    def deployment(self) -> "Deployment | None":
+        """The machines that hold the store. None if one machine holds it by nature."""
         ...
 
     def within(self, bounds: "Bounds") -> "Engine":
@@ -192,5 +221,5 @@ def _open_postgres(config: "Config") -> Engine:
     from retentive.storage.engines.postgres import Options, PostgresEngine
 
     namespaces = tuple(name.strip() for name in config.restrict_to.split(",") if name.strip())
-    options = Options(config.pool_size, config.statement_timeout, namespaces)
+    options = Options(config.pool_size, config.statement_timeout, namespaces, pooler=config.pooler)
     return PostgresEngine(config.db, options, replica=config.replica, partitions=config.partitions)

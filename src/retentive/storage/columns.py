@@ -174,7 +174,7 @@ _STATE = {
 }  # fmt: skip
 _EVENT = {
     "namespace": NAME, "session": NAME, "sequence": WHOLE, "role": _one_of(*Role), "speaker": _maybe(TEXT),
-    "content": TEXT, "payload": _maybe(JSON), "time": TIME, "tokens": WHOLE, "heeded": WHOLE,
+    "content": TEXT, "payload": _maybe(JSON), "time": TIME, "tokens": WHOLE, "heeded": WHOLE, "tags": _maybe(TEXTS),
 }  # fmt: skip
 _FILE = {
     **_KEY, "path": NAME, "session": _maybe(TEXT), "kind": NAME, "hash": TEXT, "size": WHOLE, "modified": TIME,

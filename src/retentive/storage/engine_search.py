@@ -3,13 +3,15 @@
 Reading stored vectors and their cosines is for every engine.
 """
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 from retentive.model import Bounds, Match, Matches, Scope, Space
-from retentive.storage import Engine
+from retentive.storage import Engine, Read
 from retentive.storage.namespace_guard import NamespaceGuard
 from retentive.storage.scopes import chunk_filters
+
+T = TypeVar("T")
 
 MAX_STRAY = 0.1  # by which the squared length of a unit vector may differ from 1: rounding to float16 takes 0.001
 
@@ -35,6 +37,15 @@ class SqliteSearch:
         near = self.search_vectors(vector, space, scope, limit, min_score)
         cosines = read_cosines(self, vector, space, scope.namespaces, [match.chunk for match in text])
         return Matches(text, near, cosines)
+
+    def read_many(self: Engine, reads: Sequence[Read]) -> list[list[tuple[Any, ...]]]:
+        return [self.read(*each) for each in reads]
+
+    def together(self: Engine, works: Sequence[Callable[[Engine], T]]) -> list[T]:
+        return [work(self) for work in works]
+
+    def read_nearest(self: Engine, vector: Any, space: Space, scope: Scope, limit: int) -> list[tuple[Any, ...]]:
+        raise NotImplementedError("images in memory answer this")
 
     def within(self: Engine, bounds: Bounds) -> Engine:
         return NamespaceGuard(self, bounds)

@@ -26,7 +26,7 @@ _TEXTS: dict[type[StorageError], str] = {
     Busy: "it is locked",
     DiskFull: "the disk is full",
     Unwritable: "it cannot be written",
-    NotAStore: "it is no database",
+    NotAStore: "it is not a database",
     Corrupt: "it is damaged",
 }
 

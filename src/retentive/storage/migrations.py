@@ -34,5 +34,5 @@ def find_missing(known: list[Migration], applied: dict[int, str], where: str) ->
         raise NewerSchema(f"{where} has schema {max(applied)}; this Retentive knows schemas up to {newest}")
     for migration in known:
         if applied.get(migration.number, migration.hash) != migration.hash:
-            raise Corrupt(f"{where}: schema {migration.number} ({migration.name}) is not the one this program wrote")
+            raise Corrupt(f"{where}: schema {migration.number} ({migration.name}) is not the one this program knows")
     return [migration for migration in known if migration.number not in applied]

@@ -7,18 +7,21 @@ nothing about any namespace. PostgreSQL enforces the same on the server (`Postgr
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from retentive.errors import Forbidden
 from retentive.model import Bounds, Match, Matches, Scope, Space
-from retentive.storage import NO_PARAMS, Engine, Finding, PageProgress, Params, RowCounts, ScrubResult, Step
+from retentive.storage import NO_PARAMS, Engine, Finding, PageProgress, Params, Read, RowCounts, ScrubResult, Step
+
+T = TypeVar("T")
 
 # Queries without a namespace that reveal nothing about any.
 NEUTRAL_QUERIES = {"change_head", "change_floor", "chunk_newest", "space_insert", "space_list", "space_list_states"}
 # Queries about all namespaces, with the namespace in the first column: rows of others are left out.
 NAMESPACE_FIRST_QUERIES = {"namespace_list", "purge_due"}
-SCRUB_LATER = "the rows are gone; their bytes are left to the upkeep of the whole store"
+SCRUB_LATER = "the rows are deleted; their bytes remain until maintenance of the whole store"
 
 
 class NamespaceGuard:
@@ -34,9 +37,17 @@ class NamespaceGuard:
         self._check(query, params)
         return self.engine.read(query, params, filters)
 
+    def read_many(self, reads: Sequence[Read]) -> list[list[tuple[Any, ...]]]:
+        for each in reads:
+            self._check(each.query, each.params)
+        return self.engine.read_many(reads)
+
+    def together(self, works: Sequence[Callable[[Engine], T]]) -> list[T]:
+        return self.engine.together([partial(_run_guarded, work, self.bounds) for work in works])
+
     def apply(self, steps: Iterable[Step]) -> None:
         if self.bounds.read_only:
-            raise Forbidden("this view of the store is for reading only")
+            raise Forbidden("this view of the store is read-only")
         work = [replace(each, rows=[*each.rows]) for each in steps]
         for each in work:
             for row in each.rows:
@@ -52,6 +63,10 @@ class NamespaceGuard:
     ) -> list[Match]:
         self._require_open(scope.namespaces)
         return self.engine.search_vectors(vector, space, scope, limit, min_score)
+
+    def read_nearest(self, vector: Any, space: Space, scope: Scope, limit: int) -> list[tuple[Any, ...]]:
+        self._require_open(scope.namespaces)
+        return self.engine.read_nearest(vector, space, scope, limit)
 
     def search_both(
         self, words: Sequence[str], vector: Any, space: Space, scope: Scope, limit: int, min_score: float | None
@@ -89,6 +104,10 @@ class NamespaceGuard:
     def integrity(self) -> None:
         raise _forbid_whole_store("integrity mode")
 
+    @property
+    def deployment(self) -> None:
+        raise _forbid_whole_store("scale")
+
     def within(self, bounds: Bounds) -> Engine:
         if not self.bounds.can_read_all_of(bounds):
             raise _forbid_namespaces(bounds.names)
@@ -112,8 +131,12 @@ class NamespaceGuard:
             raise _forbid_namespaces(outside)
 
 
+def _run_guarded(work: Callable[[Engine], T], bounds: Bounds, engine: Engine) -> T:
+    return work(NamespaceGuard(engine, bounds))
+
+
 def _forbid_namespaces(namespaces: Iterable[str]) -> Forbidden:
-    return Forbidden(f"namespace {', '.join(map(repr, namespaces))} is not one of this view's")
+    return Forbidden(f"namespace {', '.join(map(repr, namespaces))} is not open to this view")
 
 
 def _forbid_whole_store(action: str) -> Forbidden:

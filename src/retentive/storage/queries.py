@@ -4,13 +4,15 @@ A file is a list of blocks. `-- name: x` begins a query; `-- fragment: x` begins
 The comment lines below it describe it. Lines of the form `-- key: value` among them are traits (`QueryTraits`), which
 tell an engine how to run the query.
 
+`{x: y}` includes the fragment x about certain rows: in it, `{rows}` stands for the condition y, another fragment.
+
 `IN {each:x}` tests for membership in the set given as parameter x. `{filters}` is where the fragments that a caller
 names are inserted. All SQL comes from these files: none is ever made from a caller's text. The folder of a dialect adds
 to the common files, and may replace blocks of them.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from operator import itemgetter
 from pathlib import Path
@@ -22,7 +24,7 @@ _FOLDER = Path(__file__).parent / "queries"
 _HEAD = re.compile(r"^-- (name|fragment): (\w+)\n((?:--.*\n)*)", re.MULTILINE)
 _TRAIT = re.compile(r"^-- ([a-z]+): (\w+)$", re.MULTILINE)
 _EACH = re.compile(r"IN \{each:(\w+)\}")
-_PIECE = re.compile(r"\{(\w+)\}")
+_PIECE = re.compile(r"\{(\w+)(?:: (\w+))?\}")
 _PARAMETER = re.compile(r"(?<!:):([a-z]\w*)")  # and not a cast: ::text
 _END = re.compile(r";\s*(?:\n|$)")
 
@@ -46,6 +48,8 @@ class QueryTraits(NamedTuple):
     """`none`: it may go through much of the store, so the statement timeout does not apply."""
     searched: str = ""
     """`no`: it changes nothing that a search can find."""
+    scope: str = ""
+    """`store`: it is about all namespaces. On a cluster every machine is asked; all other queries ask one."""
 
 
 class SqlStatement(NamedTuple):
@@ -67,14 +71,23 @@ class _Block(NamedTuple):
 class Queries:
     """The queries of a dialect, composed at their first use."""
 
-    def __init__(self, dialect: str | tuple[str, ...], set_test: str, **constants: str) -> None:
+    def __init__(
+        self,
+        dialect: str | tuple[str, ...],
+        set_test: str,
+        qualify: Callable[[str], str] = lambda sql: sql,
+        **constants: str,
+    ) -> None:
         """`set_test` is the dialect's test for membership in a set, such as `IN_JSON_ARRAY`.
+
+        `qualify` puts the schema before the names of tables.
 
         Given several dialects, a later one adds to the earlier ones and may replace their blocks. `constants` are
         further fragments.
         """
         self._dialects = (dialect,) if isinstance(dialect, str) else dialect
         self._set_test = set_test
+        self._qualify = qualify
         self._constants = constants
         self._composed: dict[tuple[str, tuple[str, ...]], str] = {}
         self._numbered: dict[tuple[str, tuple[str, ...]], list[SqlStatement]] = {}
@@ -104,8 +117,13 @@ class Queries:
         found = self._numbered.get(key)
         if found is None:
             parts = _END.split(self.sql(name, filters))
-            found = self._numbered[key] = [_number_parameters(part) for part in parts if part.strip()]
+            found = self._numbered[key] = [_number_parameters(self._qualify(part)) for part in parts if part.strip()]
         return found
+
+    @property
+    def names(self) -> Iterable[str]:
+        """The names of all queries."""
+        return self._blocks["name"].keys()
 
     def traits(self, name: str) -> QueryTraits:
         return self._traits[name]
@@ -115,7 +133,7 @@ class Queries:
         pieces["filters"] = "".join(" " + pieces[each] for each in filters)
         sql = self._blocks["name"][name]
         while _PIECE.search(sql):  # a fragment may include others
-            sql = _PIECE.sub(lambda match: pieces[match[1]], sql)
+            sql = _PIECE.sub(lambda match: _include_piece(pieces, match), sql)
         return _EACH.sub(lambda match: self._set_test.format(match[1]), sql)
 
     @cached_property
@@ -135,6 +153,13 @@ class Queries:
     @cached_property
     def _traits(self) -> dict[str, QueryTraits]:
         return {block.name: _parse_traits(block.header) for block in self._read_blocks if block.kind == "name"}
+
+
+def _include_piece(pieces: Mapping[str, str], match: re.Match[str]) -> str:
+    name, rows = match.groups()
+    if rows is None:
+        return pieces[name]
+    return pieces[name].replace("{rows}", f"{{{rows}}}").replace(": rows}", f": {rows}}}")
 
 
 def _parse_blocks(text: str) -> Iterator[_Block]:

@@ -15,14 +15,18 @@ def asker_params(scope: Scope) -> dict[str, Any]:
 def scope_filters(scope: Scope) -> tuple[list[str], dict[str, Any]]:
     """The filters of queries of memories."""
     names, params = _filter(scope.filter, "")
-    return ["local", *names], {**asker_params(scope), **params}
+    return ["local", *_session_filters(scope), *names], {**asker_params(scope), **params}
 
 
 def chunk_filters(scope: Scope) -> tuple[list[str], dict[str, Any]]:
     """The filters of queries of chunks, of any owner."""
     names, params = _filter(scope.filter, "chunk_")
     rows = {"types": scope.types, "events_of_session": scope.events_of_session}
-    return ["visible", *names], {**asker_params(scope), **params, **rows}
+    return ["visible", *_session_filters(scope), *names], {**asker_params(scope), **params, **rows}
+
+
+def _session_filters(scope: Scope) -> list[str]:
+    return ["of_session"] if scope.is_session_only else []
 
 
 def _filter(wanted: Filter, prefix: str) -> tuple[list[str], dict[str, Any]]:

@@ -128,7 +128,7 @@ def examine(path: Path) -> StoreContent:
         left = find_missing(known, done, str(path))
         _require_sound(connection, path, is_current=not left)
         if not done:
-            raise Corrupt(f"{path} has no tables", "Take another one; this one was left as it is.")
+            raise Corrupt(f"{path} has no tables", "Choose another one; this one was not changed.")
         return StoreContent(max(done), not left, _read_id(connection), _count_rows(connection))
 
 
@@ -245,15 +245,15 @@ def _is_damaged(connection: apsw.Connection, path: Path) -> bool:
             _read_past(path)
     except (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, Corrupt):
         if _application_id(path) != APPLICATION_ID:
-            hint = "If it was a store, move it away, with what is beside it, and restore again."
-            raise NotAStore(f"{path} is not a store, or nothing of its beginning is left", hint) from None
+            hint = "If it was a store, move it and the files beside it away, then restore again."
+            raise NotAStore(f"{path} is not a store, or its beginning is lost", hint) from None
         return True
     return False
 
 
 def _require_own(connection: apsw.Connection, path: Path) -> None:
     if single_value(connection, "PRAGMA application_id") != APPLICATION_ID:
-        raise NotAStore(f"{path} is not a store of Retentive's", "Give a file that `backup()` made.")
+        raise NotAStore(f"{path} is not a Retentive store", "Give a file made by `backup()`.")
 
 
 def _read_id(connection: apsw.Connection) -> str:
@@ -268,7 +268,7 @@ def _require_sound(connection: apsw.Connection, path: Path, *, is_current: bool)
         found += find_disagreements(lambda query: _run_query(connection, query))
     for each in found:
         if not each.ok:
-            raise Corrupt(f"{path}: {each.name}: {each.detail}", "Take another one; this one was left as it is.")
+            raise Corrupt(f"{path}: {each.name}: {each.detail}", "Choose another one; this one was not changed.")
 
 
 def _read_past(path: Path) -> PreviousState:

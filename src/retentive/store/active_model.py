@@ -73,14 +73,17 @@ class ActiveModel:
         self.completed_chunk = 0
         """The last chunk that was embedded again after the switch."""
 
-    def current_model(self, *, is_writing: bool = False) -> Embedder | None:
-        """The model to use now. None: the setting is "none", and this process makes and uses no vectors."""
+    def current_model(self, stored: Spaces | None = None, *, is_writing: bool = False) -> Embedder | None:
+        """The model to use now. None: the setting is "none", and this process makes and uses no vectors.
+
+        `stored` is the table as the verb reads it, which may have read it with other things.
+        """
         if self._chosen is None:
             return None
         if time.monotonic() - self._checked_at < self._check_seconds:
             return self._embedder
         try:
-            rows = self._stored.read_rows()
+            rows = (stored or self._stored).read_rows()
             if rows != self._rows or self._is_announced or time.monotonic() >= self._retry_at:
                 spaces_now = decode_spaces(rows)
                 self._update(self._await_switch(spaces_now) if is_writing else spaces_now)
@@ -106,6 +109,11 @@ class ActiveModel:
                     return None
                 self._opened[model] = opened
             return self._opened[model]
+
+    def announce(self, stored: Spaces) -> None:
+        """Name what `current_model` will read now, for `read_ahead`."""
+        if self._chosen is not None and time.monotonic() - self._checked_at >= self._check_seconds:
+            stored.read_rows()
 
     def expire_check(self) -> None:
         """Have the next verb read the table of spaces, however soon it comes."""
@@ -189,7 +197,7 @@ class ActiveModel:
             if given.space.name == active.name:
                 return given
         if active.model is None:
-            return self._make_unavailable(space, "it was given by a program, and the store cannot open it by itself")
+            return self._make_unavailable(space, "it was passed in by a program, and cannot be opened by name")
         try:
             opened = self.open(active.model)
             found = opened.space.name if opened else "none"
@@ -217,7 +225,7 @@ class ActiveModel:
 
 def with_active_model(store: "OpenStore", *, is_writing: bool = False) -> "OpenStore":
     """The store with the model of the active space, for one verb. It stays the same until the verb ends."""
-    embedder = store.active.current_model(is_writing=is_writing)
+    embedder = store.active.current_model(store.tables.spaces, is_writing=is_writing)
     if store.embedder is None or embedder is None:
         return store
     if embedder is not store.embedder and not _is_same_model(embedder, store.embedder):

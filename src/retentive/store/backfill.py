@@ -15,7 +15,7 @@ def backfill(store: OpenStore, batch: int, progress: Callable[[int, int], None] 
     It can be stopped and run again at any time.
     """
     if store.space is None:
-        raise EmbedError("the embedder is switched off", "Set embedder to minilm, or open the store with one.")
+        raise EmbedError("the embedder is switched off", "Set embedder to minilm, or open the store with an embedder.")
     names = list_writable(store)
     total = store.tables.chunks.count_pending(store.space, names)
     done = after = 0

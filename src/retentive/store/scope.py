@@ -6,9 +6,10 @@ from typing import Any, TypedDict
 
 from retentive import clock
 from retentive.errors import Invalid
-from retentive.model import Filter, ItemType, Kind, Scope, Source, Status, to_micros
+from retentive.model import Filter, ItemType, Kind, Reach, Scope, Source, Status, to_micros
 from retentive.store import OpenStore
 from retentive.store.person import find_person_namespace
+from retentive.store.traits import parse_bounded
 from retentive.store.validate import (
     UNSET,
     E,
@@ -17,14 +18,13 @@ from retentive.store.validate import (
     as_list,
     optional_name,
     parse_choice,
-    parse_confidence,
-    parse_importance,
     parse_tags,
     parse_time,
     require_namespace,
     require_text,
 )
 from retentive.store.views import require_readable
+from retentive.surface.memory import CONFIDENCE, IMPORTANCE
 from retentive.text.instants import Side
 
 
@@ -66,6 +66,7 @@ def make_scope(
     include: str | Iterable[str] = (),
     ignored: bool = False,
     now: TimeInput | None = None,
+    reach: str = Reach.ALL,
 ) -> Scope:
     """Validate filters and make a scope. Times in words, also those of the question itself, count from `now`."""
     asked = parse_time(now, "now", past=True)
@@ -77,8 +78,8 @@ def make_scope(
         kinds=_parse_choices(Kind, kind, "kind"),
         tags=parse_tags(tags),
         sources=_parse_choices(Source, source, "source"),
-        min_importance=None if min_importance is None else parse_importance(min_importance),
-        min_confidence=None if min_confidence is None else parse_confidence(min_confidence),
+        min_importance=None if min_importance is None else parse_bounded(IMPORTANCE, min_importance),
+        min_confidence=None if min_confidence is None else parse_bounded(CONFIDENCE, min_confidence),
         since=_parse_micros(since, "since", now=asked),
         until=_parse_micros(until, "until", "after", asked),
         statuses=_parse_statuses(status, [name for name, value in past.items() if value is not None]),
@@ -88,7 +89,11 @@ def make_scope(
     )
     own = optional_name(session, "session")
     asked_at = None if asked is None else to_micros(asked)
-    return Scope(tuple(namespaces), own, clock.now(), wanted, _parse_types(include), own, asked_at)
+    is_session_only = parse_choice(Reach, reach, "scope") is Reach.SESSION
+    if is_session_only and own is None:
+        raise Invalid("scope is 'session', but no session is given", "Give it as `session`.")
+    seen = tuple(namespaces[:1] if is_session_only else namespaces)
+    return Scope(seen, own, clock.now(), wanted, _parse_types(include), own, asked_at, is_session_only)
 
 
 def resolve_namespaces(store: OpenStore, others: Sequence[str]) -> Sequence[str]:
@@ -139,7 +144,7 @@ def _parse_statuses(given: str | Iterable[str] | Unset, moments: Sequence[str]) 
     if isinstance(given, Unset):
         return (Status.ACTIVE,)
     if moments:
-        hint = "Leave out status: a question about the past is answered by what held then, whatever became of it since."
+        hint = "Leave out status: a question about the past is answered by what was true then, whatever its status now."
         raise Invalid(f"{moments[0]} and status cannot be combined", hint)
     return _parse_choices(Status, given, "status")
 

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from retentive.errors import SecretFound
 from retentive.model import Draft, Message, Traits
 from retentive.store import OpenStore
+from retentive.surface.memory import FREE_TEXT_FIELDS
 from retentive.text.normalize import hash_content
 
 REDACTION_PREFIX = "[redacted: "  # of the words that replace a secret
@@ -27,7 +28,7 @@ def apply_policy(store: OpenStore, text: str, what: str) -> str:
         return text
     if policy == "refuse":
         rules = ", ".join(dict.fromkeys(each.rule for each in found))
-        hint = f"Keep it without the secret; or set secrets_in_{_PLURAL[what]} to redact or allow."
+        hint = f"Remove the secret, or set secrets_in_{_PLURAL[what]} to redact or allow."
         raise SecretFound(f"the {what} holds a secret ({rules})", hint)
     return secrets.redact_secrets(text, found, lines=what == "file")
 
@@ -57,10 +58,7 @@ def apply_policy_to_draft(store: OpenStore, given: Draft) -> Draft:
 
 def _list_text_fields(traits: Traits) -> dict[str, Any]:
     """The fields beside the content in which callers may have written a secret."""
-    if not (traits.context or traits.tags or traits.metadata or traits.origin):
-        return {}  # as in nearly every bulk load
-    fields = {"context": traits.context, "tags": traits.tags, "metadata": traits.metadata, "origin": traits.origin}
-    return {name: value for name, value in fields.items() if value}
+    return {name: value for name in (*FREE_TEXT_FIELDS, "origin") if (value := getattr(traits, name))}
 
 
 def apply_policy_to_message(store: OpenStore, given: Message) -> Message:
@@ -70,6 +68,7 @@ def apply_policy_to_message(store: OpenStore, given: Message) -> Message:
     return given._replace(
         content=apply_policy(store, given.content, "message"),
         payload=apply_policy_to_json(store, given.payload, "message"),
+        tags=apply_policy_to_json(store, given.tags, "message"),
     )
 
 

@@ -11,17 +11,15 @@ from typing import Any, TypedDict, TypeVar
 from retentive import clock
 from retentive.errors import Conflict, Invalid
 from retentive.model import (
-    DEFAULT_CONFIDENCE,
-    DEFAULT_IMPORTANCE,
     ROLES,
     Draft,
-    Kind,
     Message,
     Role,
-    Source,
     Traits,
     from_micros,
 )
+from retentive.surface.field import MAX_NAME_CHARS
+from retentive.surface.memory import MAX_TAGS
 from retentive.text.instants import Side, parse_instant
 from retentive.text.messages import extract_text, join_text_blocks
 from retentive.text.normalize import hash_content
@@ -29,8 +27,6 @@ from retentive.text.normalize import hash_content
 E = TypeVar("E", bound=StrEnum)
 TimeInput = datetime | date | timedelta | str
 
-MAX_NAME_CHARS = 200  # characters of a namespace, session, slot or tag: names, not texts
-MAX_TAGS = 64
 MAX_METADATA_CHARS = 64_000  # characters of JSON
 MAX_JSON_DEPTH = 100  # nested lists and objects: functions that walk them are recursive
 MAX_SEQUENCE = 2**53 - 1  # the largest whole number that every JSON reader reads exactly
@@ -84,39 +80,6 @@ def reject_unknown(given: Iterable[str], choices: type, verb: str) -> None:
         raise Invalid(f"{verb} has no option {min(unknown)!r}", f"It has: {', '.join(choices.__annotations__)}.")
 
 
-def parse_traits(
-    *,
-    max_content: int,
-    kind: str = Kind.FACT,
-    tags: Iterable[str] = (),
-    importance: float = DEFAULT_IMPORTANCE,
-    confidence: float | None = None,
-    source: str = Source.EXPLICIT,
-    context: str | None = None,
-    session: str | None = None,
-    slot: str | None = None,
-    expires: TimeInput | None = None,
-    valid_from: TimeInput | None = None,
-    metadata: Mapping[str, Any] | None = None,
-    origin: Mapping[str, Any] | None = None,
-) -> Traits:
-    known_source = parse_choice(Source, source, "source")
-    return Traits(
-        kind=parse_choice(Kind, kind, "kind"),
-        tags=parse_tags(tags),
-        importance=parse_importance(importance),
-        confidence=DEFAULT_CONFIDENCE[known_source] if confidence is None else parse_confidence(confidence),
-        source=known_source,
-        context=require_content(context, "context", max_content) if context else None,
-        session=optional_name(session, "session"),
-        slot=optional_name(slot, "slot"),
-        expires=parse_time(expires, "expires", side="after"),
-        valid_from=parse_time(valid_from, "valid_from", past=True),
-        metadata=require_json_object(metadata, "metadata") or {},
-        origin=require_json_object(origin, "origin"),
-    )
-
-
 def make_draft(text: Any, common: Traits, max_content: int) -> Draft:
     content = require_content(text, "text", max_content)
     return Draft(content, hash_content(content), common, None)
@@ -125,7 +88,7 @@ def make_draft(text: Any, common: Traits, max_content: int) -> Draft:
 def require_content(text: Any, name: str, limit: int) -> str:
     content = require_text(text, name).strip()
     if not content:
-        raise Invalid(f"{name} is empty", "Give the words to remember.")
+        raise Invalid(f"{name} is empty", "Give a text.")
     if len(content) > limit:
         hint = "Split it, or keep it as a file; the limit is the setting max_content."
         raise Invalid(f"{name} has {len(content):,} characters; a memory holds up to {limit:,}", hint)
@@ -155,7 +118,7 @@ def check_reason(reason: Any, actor: Any) -> None:
 def clean_question(text: Any) -> str:
     """The question with invalid Unicode replaced: any text can be asked."""
     if not isinstance(text, str):
-        raise Invalid(f"the question must be text, not {type(text).__name__}", "Give the words to look for.")
+        raise Invalid(f"the question must be text, not {type(text).__name__}", "Give the words to search for.")
     return text.encode("utf-8", "replace").decode()
 
 
@@ -166,46 +129,32 @@ def parse_choice(choices: type[E], given: Any, name: str) -> E:
         raise Invalid(f"unknown {name} {str(given)[:40]!r}", f"Choose one of: {', '.join(choices)}.") from None
 
 
-def parse_importance(given: Any) -> int:
-    value = _parse_number(given, "importance")
-    if value != int(value) or not 1 <= value <= 10:  # noqa: PLR2004
-        raise Invalid(f"importance is {given}", "Give a whole number from 1 (trivial) to 10 (vital); 5 is usual.")
-    return int(value)
-
-
-def parse_confidence(given: Any) -> float:
-    value = _parse_number(given, "confidence")
-    if not 0 <= value <= 1:
-        raise Invalid(f"confidence is {given}", "Give a number from 0 (a guess) to 1 (certain).")
-    return value
-
-
 def parse_fraction(given: Any, name: str, default: Any) -> Any:
     if given is None:
         return default
-    value = _parse_number(given, name)
+    value = parse_number(given, name)
     if not 0 <= value <= 1:
         raise Invalid(f"{name} is {given}", "Give a number from 0 to 1.")
     return value
 
 
 def parse_seconds(given: Any, name: str) -> float:
-    value = _parse_number(given, name)
+    value = parse_number(given, name)
     if not 0 < value <= MAX_SECONDS:
         raise Invalid(f"{name} is {given}", "Give a number of seconds above 0.")
     return value
 
 
 def parse_days(given: Any, name: str, maximum: int) -> float:
-    value = _parse_number(given, name)
+    value = parse_number(given, name)
     if not 0 <= value <= maximum:
         raise Invalid(f"{name} is {given}", f"Give a number of days from 0 to {maximum:,}.")
     return value
 
 
-def _parse_number(given: Any, name: str) -> float:
+def parse_number(given: Any, name: str) -> float:
     if isinstance(given, int) and not isinstance(given, bool) and abs(given) > MAX_LIMIT:
-        raise Invalid(f"{name} is out of all bounds")
+        raise Invalid(f"{name} is out of range")
     if isinstance(given, bool) or not isinstance(given, int | float) or not math.isfinite(given):
         raise Invalid(f"{name} is {str(given)[:40]!r}, not a number")
     return float(given)
@@ -285,7 +234,7 @@ def require_json(given: Any, name: str, limit: int, hint: str = "") -> Any:
     if len(text) > limit:
         raise Invalid(f"{name} has {len(text):,} characters of JSON; up to {limit:,} are kept", hint)
     if _is_deep(read):
-        raise Invalid(f"{name}: more than {MAX_JSON_DEPTH} lists and objects are inside of each other", hint)
+        raise Invalid(f"{name}: more than {MAX_JSON_DEPTH} lists and objects are nested", hint)
     return read
 
 
@@ -313,7 +262,7 @@ def parse_messages(given: Iterable[Any], limit: int, done: int = 0, last: int = 
             raise Invalid(f"message {place}: {error}", error.hint) from error
         sequence = found[-1].sequence
         if sequence is not None and sequence <= last:
-            hint = "Give them in the order they were said, with rising numbers or none."
+            hint = "Give messages in the order they were said, with increasing numbers or none."
             raise Conflict(f"message {place}: its sequence {sequence} is not above the last, {last}", hint)
         last = last + 1 if sequence is None else sequence
     return found
@@ -334,7 +283,7 @@ def parse_message(given: Any, limit: int) -> Message:
     if rest:
         own["payload"] = _merge_payload(own.get("payload"), rest)
         if not own.get("content") and not extract_text("", own["payload"]):
-            hint = f"Its keys are: {', '.join(Message._fields)}; or give tool calls as chat interfaces write them."
+            hint = f"Its keys are: {', '.join(Message._fields)}; or give tool calls in the format of chat APIs."
             raise Invalid(f"a message without content, but with {', '.join(map(str, rest))[:80]}", hint)
     return _build_message(limit=limit, **own)
 
@@ -348,13 +297,14 @@ def _build_message(
     time: TimeInput | None = None,
     sequence: int | None = None,
     payload: Any = None,
+    tags: Iterable[str] | None = None,
 ) -> Message:
     if isinstance(content, Sequence) and not isinstance(content, str):
         content, payload = join_text_blocks(content), _merge_payload(payload, {"content": [*content]})
     text = require_text("" if content is None else content, "content")
     kept = require_json(payload, "payload", limit, "The limit is the setting max_message.")
     if not text.strip() and not kept:
-        raise Invalid("a message needs a text or a payload", "Give the words that were said.")
+        raise Invalid("a message needs a text or a payload", "Give what was said.")
     if len(text) > limit:
         hint = "Split it; the limit is the setting max_message."
         raise Invalid(f"content has {len(text):,} characters; a message holds up to {limit:,}", hint)
@@ -363,7 +313,8 @@ def _build_message(
     if role is None:
         raise Invalid("a message needs a role", f"Choose one of: {', '.join(Role)}.")
     who = ROLES.get(role.lower()) if isinstance(role, str) else None
-    return Message(who or parse_choice(Role, role, "role"), text, optional_name(speaker, "speaker"), when, number, kept)
+    said_by = who or parse_choice(Role, role, "role")
+    return Message(said_by, text, optional_name(speaker, "speaker"), when, number, kept, parse_tags(tags))
 
 
 def _merge_payload(payload: Any, more: Mapping[str, Any]) -> dict[str, Any]:

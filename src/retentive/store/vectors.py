@@ -84,8 +84,8 @@ def normalize_vectors(vectors: Sequence[Any], space: Space | None) -> "NDArray[n
     if matrix.ndim != 2:  # noqa: PLR2004
         raise Invalid("a vector must be a list of numbers", "Give as many numbers as the model has dimensions.")
     if space and not space.dimension:
-        hint = "Bring vectors once it has, or open the store with embedder='none'."
-        raise Invalid(f"how long vectors of {space.name} are is not known: its provider has not answered yet", hint)
+        hint = "Give vectors once it has, or open the store with embedder='none'."
+        raise Invalid(f"the length of vectors of {space.name} is not known: its provider has not answered yet", hint)
     if space and matrix.shape[1:] != (space.dimension,):
         hint = "Give vectors of the store's own model, or open the store with embedder='none'."
         raise Invalid(f"the vector has {matrix.shape[1]} numbers; {space.name} has {space.dimension}", hint)

@@ -43,6 +43,20 @@ def mutates(verb: Method[V, P, R]) -> Method[V, P, R]:
     return check_and_call
 
 
+def changes(verb: Method[V, P, R]) -> Method[V, P, R]:
+    """Mark a verb that changes the store, as `mutates` does, but which finds the active model itself.
+
+    So it can read that together with other things.
+    """
+
+    @wraps(verb)
+    def check_and_call(self: V, /, *args: P.args, **named: P.kwargs) -> R:
+        _refuse_if_read_only(self._store, _public_name(self, verb))
+        return verb(self, *args, **named)
+
+    return check_and_call
+
+
 def _with_active_model(verbs: V) -> V:
     """Return the group with the model of the active space, for one verb."""
     store = with_active_model(verbs._store, is_writing=True)  # noqa: SLF001 - the protocol is of this module
@@ -57,8 +71,8 @@ def _refuse_if_read_only(store: OpenStore, verb: str) -> None:
     if can_write(store, store.namespace):
         return
     if store.bounds and store.bounds.read_only:
-        raise Forbidden(f"{verb} changes the store, and this view of it is for reading only")
-    raise Forbidden(f"{verb} changes the store, and namespace {store.namespace!r} is for reading only in this view")
+        raise Forbidden(f"{verb} changes the store, but this view of it is read-only")
+    raise Forbidden(f"{verb} changes the store, but namespace {store.namespace!r} is read-only in this view")
 
 
 def can_write(store: OpenStore, namespace: str) -> bool:
@@ -72,7 +86,9 @@ def whole_store(verb: Method[V, P, R]) -> Method[V, P, R]:
     @wraps(verb)
     def check_and_call(self: V, /, *args: P.args, **named: P.kwargs) -> R:
         if self._store.bounds:
-            raise Forbidden(f"{_public_name(self, verb)} is about the whole store, of which this view sees a part")
+            raise Forbidden(
+                f"{_public_name(self, verb)} works on the whole store, but this view is limited to a part of it"
+            )
         return verb(self, *args, **named)
 
     return check_and_call
@@ -131,7 +147,7 @@ def require_writable(store: OpenStore, namespace: str) -> str:
     """Return the namespace; raise `Forbidden` if this view may not change it."""
     require_readable(store, namespace)
     if not can_write(store, namespace):
-        raise Forbidden(f"namespace {namespace!r} is for reading only in this view of the store")
+        raise Forbidden(f"namespace {namespace!r} is read-only in this view of the store")
     return namespace
 
 

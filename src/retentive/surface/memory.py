@@ -25,19 +25,22 @@ IMPORTANCE = Field(
     tool_help="9-10: always shown to you",
 )
 CONFIDENCE = Field("confidence", "number", "0 (a guess) to 1 (certain)", low=0, high=1, metavar="X")
-CONTEXT = Field("context", "text", "its context, which is searched too")
+CONTEXT = Field("context", "text", "its context, which is searched too", is_clearable=True)
 SLOT = Field(
     "slot",
     "name",
     "the attribute that it is the value of, e.g. user.dog.name",
     metavar="NAME",
-    tool_help="What it is the value of, e.g. user.dog.name: replaces the value before",
+    is_clearable=True,
+    tool_help="What it is the value of, e.g. user.dog.name: replaces the old value",
 )
-EXPIRES = Field("expires", "time", f"when it stops being true, {TIME_HELP}", metavar="TIME")
+EXPIRES = Field(
+    "expires", "time", f"when it stops being true, {TIME_HELP}", metavar="TIME", is_end=True, is_clearable=True
+)
 VALID_FROM = Field("valid_from", "time", "since when it is true, if not now", metavar="TIME")
 METADATA = Field("metadata", "object", "any JSON object", metavar="JSON")
 SESSION = Field(
-    "session", "name", "store it for this session only", short="-s", metavar="ID", tool_help="For this session only"
+    "session", "session", "store it for this session only", short="-s", metavar="ID", tool_help="For this session only"
 )
 SOURCE = Field(
     "source", "choice", ", ".join(SOURCES), choices=SOURCES, default="explicit", metavar="SOURCE",
@@ -45,34 +48,37 @@ SOURCE = Field(
 )  # fmt: skip
 REPLACES = Field(
     "replaces",
-    "name",
+    "id",
     "a memory that this one replaces; may be given several times",
     many=True,
+    of="memory",
     metavar="ID",
     tool_help="Ids it surely replaces",
 )
 
 CONTENT_FIELDS = (KIND, TAGS, IMPORTANCE, CONFIDENCE, CONTEXT, SLOT, EXPIRES, VALID_FROM, METADATA)
 """What `add` takes beside the text, and `update` changes."""
+FREE_TEXT_FIELDS = tuple(each.name for each in CONTENT_FIELDS if each.many or each.type in ("text", "object"))
+"""The fields in which a user may write anything, so also a secret."""
 ADD_FIELDS = (*CONTENT_FIELDS, SESSION, SOURCE, REPLACES)
 
 FILTERS = (
+    KIND._replace(help="may be given several times", many=True, default=None, group="filters"),
+    TAGS._replace(help="must have all of the tags", group="filters"),
+    SOURCE._replace(many=True, default=None, tool_help="", group="filters"),
+    Field("status", "choice", ", ".join(STATUSES), many=True, choices=STATUSES, metavar="STATUS", group="filters"),
+    SESSION._replace(help="include memories of this session; search no other conversation", group="filters"),
     Field(
-        "session", "name", "include memories of this session; search no other conversation", short="-s", metavar="ID"
+        "min_importance", "integer", "1 to 10", low=MIN_IMPORTANCE, high=MAX_IMPORTANCE, metavar="N", group="filters"
     ),
-    KIND._replace(help="may be given several times", many=True, default=None),
-    TAGS._replace(help="must have all of the tags"),
-    SOURCE._replace(many=True, default=None, tool_help=""),
-    Field("status", "choice", ", ".join(STATUSES), many=True, choices=STATUSES, metavar="STATUS"),
-    Field("min_importance", "integer", "1 to 10", low=MIN_IMPORTANCE, high=MAX_IMPORTANCE, metavar="N"),
-    Field("min_confidence", "number", "0 to 1", low=0, high=1, metavar="X"),
-    Field("since", "time", f"true from this time on, {TIME_HELP} ago", metavar="TIME"),
-    Field("until", "time", "true from before this time", metavar="TIME"),
+    Field("min_confidence", "number", "0 to 1", low=0, high=1, metavar="X", group="filters"),
+    Field("since", "time", f"true from this time on, {TIME_HELP} ago", metavar="TIME", group="filters"),
+    Field("until", "time", "true from before this time", metavar="TIME", group="filters"),
 )
 PAST = (
     Field(
-        "as_of", "time", f"what was true at this time, {TIME_HELP} ago", metavar="TIME",
+        "as_of", "time", f"what was true at this time, {TIME_HELP} ago", metavar="TIME", group="the past",
         tool_help="What was true at this time",
     ),
-    Field("known_at", "time", "what the store held to be true at this time", metavar="TIME"),
+    Field("known_at", "time", "what the store believed to be true at this time", metavar="TIME", group="the past"),
 )  # fmt: skip

@@ -31,7 +31,7 @@ def create_backup(
     if target.is_dir():
         folder = target
     elif keep is not None:
-        raise Invalid(f"{target} is not a folder, and only in a folder older ones are removed", "Make the folder.")
+        raise Invalid(f"{target} is not a folder; older backups are removed only in a folder", "Create the folder.")
     else:
         require_free_name(target, store, overwrite=overwrite)
         folder = target.parent
@@ -77,14 +77,14 @@ def publish_dated(path: Path, make_name: Callable[[str], Path]) -> Path:
             time.sleep(1)
         else:
             return name
-    raise Conflict(f"no name is free in {path.parent}", "Give the name of a file.")
+    raise Conflict(f"no file name is free in {path.parent}", "Give the name of a file.")
 
 
 def _publish_named(path: Path, target: Path, *, overwrite: bool) -> Path:
     try:
         publish_file(path, target, overwrite=overwrite)
     except FileExistsError:
-        raise Conflict(f"{target} was made by somebody else meanwhile", "Give another name.") from None
+        raise Conflict(f"{target} was created by another process meanwhile", "Give another name.") from None
     return target
 
 
@@ -94,7 +94,7 @@ def _copy_store(engine: Engine, path: Path, progress: Progress) -> StoreContent:
     progress("checking", 0, 1)
     content = examine(path)
     if content.rows != rows:
-        raise Corrupt("the copy has not as many rows as the store had", "Run `doctor()`, and try again.")
+        raise Corrupt("the copy has fewer or more rows than the store", "Run `doctor()`, and try again.")
     progress("checking", 1, 1)
     return content
 

@@ -57,7 +57,7 @@ def restore(
         raise Invalid("a store in memory cannot be restored", "Open the backup itself, or a copy of it.")
     if "://" in where:
         hint = "Move it into an empty one: `Retentive.migrate(FILE, SERVER)`."
-        raise Invalid("a server has its own backups; a file is not restored into it", hint)
+        raise Invalid("a server makes its own backups; a file cannot be restored into it", hint)
     if where == config.default_db() and not dry_run:
         make_data_folder(config.data_folder())
     return restore_backup(
@@ -71,15 +71,15 @@ def restore(
 
 def compact(store: OpenStore, progress: Progress | None) -> CompactResult:
     if store.config.restrict_to:
-        raise Invalid("compacting is about the whole store, and `restrict_to` lets only a part through", "Unset it.")
+        raise Invalid("compacting works on the whole store, but `restrict_to` allows only a part", "Unset it.")
     report = progress or _ignore_progress
     before = _measure_store(store)
     _require_room(store, before)
     report("compacting", 0, 1)
     scrubbed = store.engine.scrub(COMPACT_WAIT_SECONDS, reclaim=True)
     if not scrubbed.done:
-        hint = "Nothing is lost; retry when what reads it (a long export, a debugger) has ended."
-        raise Busy("another process reads an older state of the store, which must stay while it does", hint)
+        hint = "Nothing is lost; retry when that process (a long export, a debugger) has finished."
+        raise Busy("another process is reading an older state of the store", hint)
     report("compacting", 1, 1)
     return CompactResult(before, _measure_store(store), scrubbed.detail)
 
@@ -110,7 +110,7 @@ def _parse_store_path(given: str | Path) -> Path:
         str(path).encode()
     except UnicodeEncodeError as error:
         raise Invalid(
-            f"{str(path)[:200]!r} is not UTF-8, and SQLite opens no such file", "Give another name."
+            f"{str(path)[:200]!r} is not UTF-8, and SQLite cannot open such a file", "Give another name."
         ) from error
     return path
 

@@ -49,7 +49,7 @@ def _begin_move(target: Engine, store_id: str) -> None:
     if begun_by == store_id:
         return
     if begun_by is not None or any(_has_rows(target, table) for table in MOVED_TABLES):
-        raise Conflict("the target is not empty", "Give a new one; a move that was stopped goes on by itself.")
+        raise Conflict("the target is not empty", "Give a new one; an interrupted migration continues by itself.")
     target.apply(store_copies.begin_move_steps(store_id, MOVED_TABLES))
 
 
@@ -72,7 +72,7 @@ def _copy_table(source: Engine, target: Engine, table: Table, progress: Progress
         try:
             target.apply([advance, store_copies.insert_rows_step(table, rows)])
         except Stale as error:
-            hint = "Move into a new one, while nobody else uses it."
+            hint = "Migrate to a new one, while no other program uses it."
             raise Conflict("another process is writing to the target", hint) from error
         mark = next_mark
         if progress:
@@ -97,7 +97,7 @@ class _Checksum(NamedTuple):
 def _compare_table(source: Engine, target: Engine, table: Table) -> Moved:
     expected, copied = _compute_checksum(source, table), _compute_checksum(target, table)
     if expected != copied:
-        hint = "Was the source written to meanwhile? Move it again, into a new target, while nothing writes to it."
+        hint = "Was the source written to meanwhile? Migrate it again, to a new target, while nothing writes to it."
         raise Corrupt(
             f"{table.name}: {expected.rows} rows in the source, {copied.rows} in the target, or not the same", hint
         )

@@ -222,6 +222,8 @@ class LineType:
     inner: Mapping[str, "LineType"] = field(default_factory=dict)
     key: tuple[str, ...] = ()
     """For an inner line: the keys whose values must be unique in a list."""
+    later: Mapping[str, Any] = field(default_factory=dict)
+    """Keys that earlier exports do not have, and what that means."""
 
     def encode(self, row: Sequence[Any], owner_id: str = "") -> Line:
         """Return the values of a row as a line has them. `DamagedRow` names the row and the id of its owner."""
@@ -251,6 +253,7 @@ class LineType:
 
     def decode(self, given: Mapping[str, Any]) -> Row:
         """Return the values of a line as columns have them. `Invalid` names a key that is missing, unknown or wrong."""
+        given = {**self.later, **given}
         keys = given.keys() - {"type"}
         if missing := self.formats.keys() - keys:
             raise Invalid(f"a line of type {self.type} needs {min(missing)!r}")
@@ -327,9 +330,10 @@ EVENT_LINE = LineType(
     {
         "namespace": NONEMPTY, "session": ID_TEXT, "sequence": _count_up_to(MAX_INTEGER), "role": _one_of(Role),
         "speaker": _optional(ANY_TEXT), "content": ANY_TEXT, "payload": _optional(JSON_VALUE), "time": ISO_TIME,
-        "heeded": INTEGER,
+        "heeded": INTEGER, "tags": TAG_LIST,
     },
     {"vectors": VECTOR_LINE},
+    later={"tags": []},
 )  # fmt: skip
 _RECORD_KEYS = {
     **_ID_KEYS, "fields": RECORD_BODY, "version": INTEGER, "created": ISO_TIME, "updated": ISO_TIME,

@@ -73,10 +73,10 @@ def open_export(source: Any, name: str = "") -> Iterator[Iterator[ExportLine | B
     try:
         file = open_regular(path, MAX_EXPORT_BYTES)
     except FileNotFoundError as error:
-        raise Invalid(f"there is no file {path}", "Give the path of a file that is there.") from error
+        raise Invalid(f"there is no file {path}", "Give the path of an existing file.") from error
     except OSError as error:
         raise Invalid(
-            f"{path} cannot be read: {error.strerror or error}", "See whether it is there and may be read."
+            f"{path} cannot be read: {error.strerror or error}", "Check that it exists and is readable."
         ) from error
     with file:
         yield _read_lines(_decompress(file), name or path.name)
@@ -128,9 +128,9 @@ def _read_lines(file: IO[bytes], name: str) -> Iterator[ExportLine | BadLine]:
                 count += 1
                 yield found
     if not has_header:
-        raise Invalid(f"{name} is empty", "Give a file that `export()` wrote.")
+        raise Invalid(f"{name} is empty", "Give a file written by `export()`.")
     if not isinstance(found, EndLine) and not (isinstance(found, BadLine) and found.is_end):
-        yield BadLine(number, "the file ends here without its last line: it may be cut off", is_end=True)
+        yield BadLine(number, "the file ends without its last line: it may be cut off", is_end=True)
 
 
 def _split_lines(file: IO[bytes], name: str) -> Iterator[bytes | BadLine]:
@@ -143,12 +143,12 @@ def _split_lines(file: IO[bytes], name: str) -> Iterator[bytes | BadLine]:
                 pass
             yield BadLine(0, f"longer than {MAX_LINE_BYTES:,} bytes")
     except (OSError, EOFError, zlib.error) as error:
-        yield BadLine(0, f"{name} cannot be read on: {error}", is_end=True)
+        yield BadLine(0, f"{name} cannot be read further: {error}", is_end=True)
 
 
 def _require_header(line: bytes, name: str) -> None:
     if not is_export(line):
-        raise Invalid(f"{name} is no export of Retentive", "Give a file that `export()` wrote.")
+        raise Invalid(f"{name} is not an export of Retentive", "Give a file written by `export()`.")
     version = json.loads(line.decode("utf-8-sig")).get("version")
     if not isinstance(version, int) or isinstance(version, bool) or not 1 <= version <= FORMAT_VERSION:
         hint = "Update Retentive, and import it with the newer version."
@@ -193,7 +193,7 @@ def _parse_object(line: bytes) -> Row:
 
 
 def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no number")
+    raise ValueError(f"{name} is not a number")
 
 
 def _require_storable_text(given: Row) -> None:
@@ -202,6 +202,6 @@ def _require_storable_text(given: Row) -> None:
         whole = json.dumps(given, ensure_ascii=False)
         whole.encode()
     except UnicodeEncodeError as error:
-        raise Invalid("it has half of a character, which is no text") from error
+        raise Invalid("it has half of a surrogate pair, which is not valid text") from error
     if "\\u0000" in whole:
         raise Invalid("it has a NUL character, which databases cannot store")

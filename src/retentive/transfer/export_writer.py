@@ -37,7 +37,9 @@ def _open_file(path: Path, *, force: bool) -> Iterator[IO[bytes]]:
         raise Invalid(f"{path} is a folder", "Give the name of a file, or `format='markdown'`.")
     require_regular_target(path)
     if path.exists() and not force and not _is_replaceable(path):
-        raise Conflict(f"{path} is there already, and no export", "Choose another name, or replace it: `force=True`.")
+        raise Conflict(
+            f"{path} exists already, and is not an export", "Choose another name, or replace it: `force=True`."
+        )
     with open_atomic(path) as file:
         yield file
 

@@ -10,7 +10,7 @@ imports them vouches for them, they count as that person's own words.
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any
@@ -33,6 +33,7 @@ from retentive.model import (
 )
 from retentive.store import OpenStore, validate
 from retentive.store.validate import ImportOptions
+from retentive.store.views import require_writable
 from retentive.transfer.memories import READERS, ImportItem, MemoryFormat, ReadResult, Remark, open_memories
 from retentive.transfer.restore_export.restore import import_export
 
@@ -83,12 +84,15 @@ def import_memories(
     options: Mapping[str, Any],
     *,
     trust: str,
+    into: str | None,
     dry_run: bool,
     progress: Progress | None,
 ) -> ImportMemoriesResult:
     validate.reject_unknown(options, ImportOptions, "import_memories")
     import_trust = validate.parse_choice(ImportTrust, trust, "trust")
     memory_source = Source.EXPLICIT if import_trust is ImportTrust.USER else Source.IMPORT
+    if into is not None:
+        store = replace(store, namespace=require_writable(store, into))
     make_draft(store, "x", options)  # an option that is wrong for every memory is refused once
     named_format = None if format is None else validate.parse_choice(MemoryFormat, format, "format")
     counts, seen = _Counts(), set[TextKey]()
@@ -96,7 +100,9 @@ def import_memories(
     name = str(source) if isinstance(source, str | Path) else "the input"
     with open_memories(path, named_format) as (found_format, opened):
         if found_format is MemoryFormat.RETENTIVE:
-            return import_export(store, opened, options, trust=import_trust, dry_run=dry_run, progress=progress)
+            return import_export(
+                store, opened, options, trust=import_trust, into=into, dry_run=dry_run, progress=progress
+            )
         items = _select_items(counts, _catch_late_error(READERS[found_format].read(opened), name))
         while batch := [*islice(items, BATCH_SIZE)]:
             drafts = [*_make_drafts(store, counts, batch, found_format, {**options, "source": memory_source})]
@@ -228,8 +234,8 @@ def _make_result(counts: _Counts, format: MemoryFormat, path: str, *, dry_run: b
     if not counts.created and not counts.known:
         if counts.refusals:
             first = counts.refusals[0]
-            raise Invalid(f"nothing of {path} could be kept; {first.place}: {first.reason}")
-        raise Invalid(f"{path} holds no memories, read as {format}", "Name its format if it is another.")
+            raise Invalid(f"nothing of {path} could be imported; {first.place}: {first.reason}")
+        raise Invalid(f"{path} holds no memories, read as {format}", "Give its format if it is another.")
     return ImportMemoriesResult(
         format=str(format),
         created=counts.created,

@@ -19,7 +19,9 @@ def migrate(
     if source == target:
         raise Invalid("source and target are the same")
     if config.load(**settings).restrict_to:
-        raise Invalid("a move takes all namespaces, and `restrict_to` lets only some through", "Unset it for the move.")
+        raise Invalid(
+            "a migration copies all namespaces, but `restrict_to` allows only some", "Unset it for the migration."
+        )
     if "://" not in source:
         path = parse_path(source)
         require_regular(path)

@@ -76,7 +76,7 @@ def _refuse_stray_logs(store: Path) -> None:
     """Refuse a log file without its store: SQLite would take it for the log of the new one."""
     for log in (Path(f"{store}-wal"), Path(f"{store}-journal")):
         if log.exists():
-            raise Conflict(f"{log} is there without its store", "Move it away: what is lost may be in it.")
+            raise Conflict(f"{log} exists without its store", "Move it away: it may hold the lost data.")
 
 
 def _prepare_copy(file: Path, fresh: Path, progress: Progress, key: Path | None) -> None:
@@ -87,7 +87,7 @@ def _prepare_copy(file: Path, fresh: Path, progress: Progress, key: Path | None)
         progress("checking", 0, 1)
         for finding in engine.check():
             if not finding.ok:
-                raise Corrupt(f"{file}: {finding.name}: {finding.detail}", "Take another one; nothing was changed.")
+                raise Corrupt(f"{file}: {finding.name}: {finding.detail}", "Choose another one; nothing was changed.")
         engine.apply([store_copies.clear_leases_step()])
         progress("checking", 1, 1)
 
@@ -114,7 +114,7 @@ def _replace_store(store: Path, fresh: Path, progress: Progress, key: Path | Non
 def keep_old_store(work: StoreReplacement, store: Path, label: str, progress: Progress) -> Path:
     """Keep the content of a store as a file beside it, named by the reason and the time."""
     with temporary_file(store.parent) as path:
-        work.keep(path, lambda done, of: progress("keeping what was there", done, of))
+        work.keep(path, lambda done, of: progress("saving the present store", done, of))
         with reraise_write_errors(store.parent):
             name = publish_dated(path, lambda when: store.with_name(f"{store.name}.{label}-{when}"))
             log = Path(f"{path}-wal")

@@ -29,7 +29,7 @@ from retentive.transfer.restore_backup import continue_store, keep_old_store
 
 KEPT_LABEL = "before-repair"
 _TABLES_SQL = "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'shadow')"
-NO_PLACE = "another row has its place, or it is not complete"
+NO_PLACE = "another row has its id, or it is not complete"
 
 
 class Salvaged(NamedTuple):

@@ -149,7 +149,7 @@ def test_an_older_row_put_back_is_told_as_such(sealed: Opened, db: Path) -> None
     connection.execute("DELETE FROM memories WHERE id = ?", (kept.id,))
     marks = ", ".join("?" for _ in before)
     connection.execute(f"INSERT INTO memories ({columns}) VALUES ({marks})", before)
-    assert ("memories", "rolled back to what it said earlier") in problems(memory)
+    assert ("memories", "rolled back to an earlier state") in problems(memory)
 
 
 def test_a_log_that_is_rewritten_without_the_key_is_noticed(sealed: Opened, db: Path) -> None:

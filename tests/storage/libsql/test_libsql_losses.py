@@ -34,7 +34,7 @@ def test_a_write_is_kept_exactly_once_whatever_is_lost(
 @pytest.mark.parametrize(
     ("status", "says", "hints"),
     [
-        ("308", "not where the server is", "https://elsewhere.example:8443"),
+        ("308", "not the server's address", "https://elsewhere.example:8443"),
         ("401", "asks for a token", "auth_token"),
         ("403", "asks for a token", "auth_token"),
         ("413", "too much at once", "client_max_body_size"),
@@ -62,7 +62,7 @@ def test_what_cannot_be_known_is_said_and_not_repeated(
 ) -> None:
     monkeypatch.setattr(libsql, "OUTCOME_SECONDS", 0.2)
     proxy.lose = "everything"
-    with pytest.raises(Uncertain, match="did not say whether the write was kept") as error:
+    with pytest.raises(Uncertain, match="did not confirm the write") as error:
         through.apply([COUNTED])
     assert not error.value.retryable
     assert "before you write it again" in error.value.hint

@@ -132,7 +132,5 @@ def _get_object(value: Any, name: str) -> dict[str, Any]:
 
 def _require_field(value: Any, name: str, place: str) -> Any:
     if name not in require_object(value, place):
-        raise Invalid(
-            f"{place}: it has no {name!r}", "Is it of another format? Leave out `format=NAME` to have it recognised."
-        )
+        raise Invalid(f"{place}: it has no {name!r}", "Is it in another format? Leave out `format=NAME` to detect it.")
     return value[name]

@@ -58,7 +58,7 @@ def _parse_document(document: Document, format: Format | None, me: str | None) -
         yield _parse_plain(document, me, recognised=format is not None)
         return
     if not document.is_json:
-        raise Invalid(f"{document.name} is not JSON, as {format} is", f"There are: {_FORMATS}.")
+        raise Invalid(f"{document.name} is not JSON, as {format} is", f"Choose one of: {_FORMATS}.")
     records = document.records()
     first = next(records, None)
     if first is not None:
@@ -95,7 +95,7 @@ def _match_format(value: Any) -> Format | None:
 
 
 def _unknown_format(document: Document) -> Invalid:
-    return Invalid(f"cannot tell what format {document.name} has", f"Say it with `format=NAME`: {_FORMATS}.")
+    return Invalid(f"the format of {document.name} is not recognised", f"Give it as `format=NAME`: {_FORMATS}.")
 
 
 def _number_messages(messages: Iterable[Message]) -> tuple[Message, ...]:

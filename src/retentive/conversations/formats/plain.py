@@ -156,7 +156,9 @@ def _assign_roles(names: Sequence[str], me: str | None, place: str) -> dict[str,
         return roles
     mine = me.strip().casefold()
     if mine not in roles:
-        raise Invalid(f"{place}: nobody is called {me!r}", f"The names are: {', '.join(dict.fromkeys(names))[:200]}.")
+        raise Invalid(
+            f"{place}: no speaker is called {me!r}", f"The names are: {', '.join(dict.fromkeys(names))[:200]}."
+        )
     talking = {name for name, role in roles.items() if role not in (Role.SYSTEM, Role.TOOL)} | {mine}
     if len(talking) == 2:  # noqa: PLR2004
         roles |= dict.fromkeys(talking, Role.ASSISTANT)

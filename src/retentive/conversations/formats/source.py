@@ -47,7 +47,7 @@ class Document:
         self._lines = _read_lines(name, stream, lenient=lenient)
         self._line, self._first = next(self._filled_lines(), (0, ""))
         if not self._first:
-            raise Invalid(f"{name} is empty", "Give a file with something in it.")
+            raise Invalid(f"{name} is empty", "Give a file that is not empty.")
 
     @property
     def is_json(self) -> bool:
@@ -122,7 +122,7 @@ class Document:
 def read_documents(path: Path) -> Iterator[Document]:
     """Yield the text of a file, or those of a zip. Each must be read before the next is requested."""
     if path.is_dir():
-        raise Invalid(f"{path} is a folder", "Give the file itself, or the zip as it was sent.")
+        raise Invalid(f"{path} is a folder", "Give the file itself, or the zip file as it was sent.")
     with _open_file(path) as file:
         if path.suffix.lower() == ".zip" or file.peek(4).startswith(_ZIP):
             yield from _zip_documents(path.name, file)
@@ -143,7 +143,7 @@ def as_file(source: Path | IO[bytes], max_bytes: int) -> Iterator[Path]:
         try:
             _copy_stream(source, copy, max_bytes)
         except OSError as error:
-            hint = "Make room where temporary files are, or give a file instead."
+            hint = "Free some space in the folder for temporary files, or give a file instead."
             raise Invalid(f"{copy.name} could not be copied: {error.strerror or error}", hint) from error
         yield copy
 
@@ -236,10 +236,10 @@ def _translate_errors(name: str) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError as error:
-        raise Invalid(f"there is no file {name}", "Give the path of a file that is there.") from error
+        raise Invalid(f"there is no file {name}", "Give the path of an existing file.") from error
     except OSError as error:
         raise Invalid(
-            f"{name} cannot be read: {error.strerror or error}", "See whether it is there and may be read."
+            f"{name} cannot be read: {error.strerror or error}", "Check that it exists and is readable."
         ) from error
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
         raise Invalid(f"{name} cannot be read: {error}", "It seems to be damaged; download it again.") from error

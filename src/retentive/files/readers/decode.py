@@ -46,7 +46,7 @@ def decode_more(name: str, data: bytes, encoding: str) -> str:
     """Decode what was appended to a text in this encoding; `Invalid` if it is in another."""
     text = _decode_strictly(data, encoding)
     if text is None:
-        raise Invalid(f"{name} goes on in another encoding", "Read it from the start.")
+        raise Invalid(f"{name} changes its encoding", "Read it from the start.")
     return _require_no_nul(name, text)
 
 

@@ -46,7 +46,7 @@ def read(name: str, data: bytes) -> Document:
         with zipfile.ZipFile(BytesIO(data)) as archive:
             return _read_document(archive)
     except (_Damaged, zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, struct.error) as error:
-        hint = "It seems to be damaged, encrypted or no DOCX; open it and save it again."
+        hint = "It seems to be damaged, encrypted or not a DOCX file; open it and save it again."
         raise Invalid(f"{name} cannot be read: {error}", hint) from error
     except (ValueError, LookupError, OverflowError) as error:  # zipfile trusts some of its numbers
         raise Invalid(f"{name} cannot be read: {error}", "It seems to be damaged; download it again.") from error
@@ -80,7 +80,7 @@ def _parse(archive: zipfile.ZipFile, part: str, handler: _Handler) -> bool:
     if part not in archive.NameToInfo:
         return False
     if archive.NameToInfo[part].compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise _Damaged(f"{part} is compressed as Word does not")
+        raise _Damaged(f"{part} uses a compression that Word does not use")
     with archive.open(part) as stream:
         data = stream.read(MAX_PART_BYTES + 1)
     if len(data) > MAX_PART_BYTES:

@@ -66,7 +66,7 @@ def _read_document(name: str, reader: "PdfReader") -> Document:
             continue
         size += len(text)
         if size > MAX_TEXT_CHARS:
-            raise Invalid(f"{name} has more than {MAX_TEXT_CHARS:,} characters", "Divide it.")
+            raise Invalid(f"{name} has more than {MAX_TEXT_CHARS:,} characters", "Split it.")
         text_lines += (SourceLine(number, line) for line in (*split_lines(text), ""))
     if unread and len(unread) == len(reader.pages):
         raise Invalid(f"{name} cannot be read: {next(iter(unread.values()))[:200]}", _DAMAGED)

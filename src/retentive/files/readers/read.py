@@ -19,7 +19,7 @@ def read(name: str, data: bytes) -> Document:
     """
     kind = find_kind(PurePath(name))
     if kind is None:
-        raise Invalid(f"{name} is of no kind that is read", f"These are: {', '.join(sorted(kinds.SUFFIXES))}.")
+        raise Invalid(f"{name} has a type that is not supported", f"Supported: {', '.join(sorted(kinds.SUFFIXES))}.")
     return _READERS[kind](name, data)
 
 

@@ -137,7 +137,7 @@ def validate_answer(text: str, shown: ModelInput, known: Iterable[KnownStatement
             seen.add(folded)
             found.append(claim)
     if not is_useful:
-        raise Unusable(f"none of the claims can be believed: {'; '.join(rejected[:MAX_REASONS]) or _GUESSES_ONLY}")
+        raise Unusable(f"none of the claims can be verified: {'; '.join(rejected[:MAX_REASONS]) or _GUESSES_ONLY}")
     return ValidatedAnswer(tuple(found[:MAX_CLAIMS]), len(stated), tuple(rejected))
 
 

@@ -51,6 +51,7 @@ class SqliteEngine(SqliteSearch):
 
     dialect = "sqlite"
     uses_local_index = True
+    deployment = None
 
     def __init__(self, target: str, durability: str = "full", integrity_key: Path | None = None) -> None:
         self.target = target
@@ -268,7 +269,7 @@ class SqliteEngine(SqliteSearch):
             else:
                 connection.execute(sql, to_values(row))
             if connection.changes() != guarded.expect:
-                raise Stale(f"{self.target}: {guarded.query} found another state than the one it was decided on")
+                raise Stale(f"{self.target}: {guarded.query} found data that changed since it was read")
 
     def _run_page_check(self) -> list[str]:
         """The rows of SQLite's integrity check, on a new connection.
@@ -296,7 +297,7 @@ class SqliteEngine(SqliteSearch):
     def _check_permissions(self) -> Finding:
         mode = self.facts()["mode"]
         ok = not mode or not int(mode, 8) & 0o077
-        remedy = "" if ok else f"Others can read it: chmod 600 '{self._path}'"
+        remedy = "" if ok else f"Other users can read it: chmod 600 '{self._path}'"
         return Finding("permissions", ok, mode or "in memory", remedy)
 
 
@@ -348,12 +349,12 @@ def _prepare_file(target: str) -> Path | None:
         require_regular(path)
         _require_folder(path.parent)
         if path.is_symlink() and not path.exists():
-            hint = "Remove the link, or make what it leads to."
-            raise Unwritable(f"{path} is a link to {path.readlink()}, which is not there", hint)
+            hint = "Remove the link, or create its target."
+            raise Unwritable(f"{path} is a link to {path.readlink()}, which does not exist", hint)
         if not path.exists():
             _create_file(path)
         elif not os.access(path, os.R_OK | os.W_OK):
-            raise Unwritable(f"{path} may not be read and written by this user")
+            raise Unwritable(f"{path} is not readable and writable for this user")
     except Invalid as error:
         raise Unwritable(str(error)) from error
     except UnicodeEncodeError as error:

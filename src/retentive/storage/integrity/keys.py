@@ -80,7 +80,7 @@ class KeyFile:
             raise BadConfig(f"cannot write the key {self.path}: {error.strerror}", "Choose another file.") from error
 
     def read(self, store_id: str) -> Key:
-        hint = "Put the key back where `integrity_key` says; nothing else can seal or verify this store."
+        hint = "Restore the key file that `integrity_key` names; only that key can seal or verify this store."
         try:
             mode = self.path.stat().st_mode
             secret = bytes.fromhex(read_regular(self.path, MAX_KEY_FILE_BYTES).decode("ascii"))
@@ -140,7 +140,7 @@ class KeyFile:
                 kept.hardlink_to(self.path)
                 other.path.replace(self.path)
                 return kept
-        raise Conflict(f"{self.path.parent} is full of earlier keys", "Move those that no backup needs away.")
+        raise Conflict(f"{self.path.parent} is full of earlier keys", "Move away the keys that no backup needs.")
 
     @property
     def next_file(self) -> "KeyFile":

@@ -108,18 +108,18 @@ class IntegrityMode:
         with self._lock:
             fingerprint = self._sealer.prepare()
         if not fingerprint:
-            hint = "`integrity.start(key=FILE)` begins it; the setting `integrity_key` then names the file."
+            hint = "`integrity.start(key=FILE)` starts it; the setting `integrity_key` then names the file."
             raise Invalid("integrity mode is off for this store", hint)
         if self._sealer.keys is None:
-            raise Invalid("the key of this store's integrity mode was not given", "Set `integrity_key` to its file.")
+            raise Invalid("the integrity key of this store was not given", "Set `integrity_key` to its file.")
         return self._sealer.keys
 
     @staticmethod
     def _refuse_tampered(found: list[Tampering]) -> None:
         if found:
             rows = "; ".join(f"{each.row}: {each.problem}" for each in found[:MAX_NAMED_ROWS])
-            hint = "`doctor(verify=True)` names all. Restore a backup, or look at each row."
-            raise Conflict(f"the store is not what was sealed ({len(found)} findings): {rows}", hint)
+            hint = "`doctor(verify=True)` lists all. Restore a backup, or inspect each row."
+            raise Conflict(f"the store differs from what was sealed ({len(found)} findings): {rows}", hint)
 
     def _replace_head(self, head: Head) -> None:
         assert self._sealer.keys is not None  # noqa: S101 - it was just used

@@ -124,7 +124,7 @@ class Sealer:
     def _refuse_removed_fingerprint(self, keys: KeyFile) -> None:
         if keys.read_head(self.store_id):
             hint = "Restore a backup, or seal it as it is now: `integrity.start()`."
-            raise Corrupt("integrity mode was on for this store, and the store says it never was", hint)
+            raise Corrupt("integrity mode was on for this store, but the store says it never was", hint)
 
     def _set_triggers(self, *, on: bool) -> None:
         if on:
@@ -147,7 +147,7 @@ class Sealer:
 
     def _record(self, row: Row, values: tuple[Any, ...] | None) -> None:
         if self._key is None:
-            raise BadConfig("this store is in integrity mode, and its key was not given", NO_KEY_HINT)
+            raise BadConfig("this store is in integrity mode, but its key was not given", NO_KEY_HINT)
         self._pending.pop(row, None)  # entries are in the order of the last write of each row
         self._pending[row] = values
 

@@ -68,4 +68,5 @@ UNSEALED_TABLES = {
 UNSEALED_COLUMNS = {
     "memories": ("access_count", "last_access"),  # written by every search
     "tokens": ("last_used",),
+    "events": ("tags",),  # came after stores had been sealed; searches go by those of the chunk, which are sealed
 }

@@ -107,10 +107,10 @@ def _find_problem(
     if mac == entry.mac:
         return ""
     if not entry.mac:
-        return "deleted earlier, and back without the key"
+        return "deleted earlier, and restored without the key"
     earlier: list[Any] = connection.execute(queries.sql("integrity_list_of_row"), {"row": row}).fetchall()
     if any(mac == old for _, old in earlier):
-        return "rolled back to what it said earlier"
+        return "rolled back to an earlier state"
     return "changed without the key"
 
 

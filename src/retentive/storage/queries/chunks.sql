@@ -29,7 +29,12 @@ SELECT coalesce(max(n), 0) FROM chunks
 -- name: chunk_count
 SELECT count(*) FROM chunks WHERE namespace = :namespace AND status = 'active'
 
+-- name: chunk_count_of
+-- How many chunks these namespaces have, counted up to :most.
+SELECT count(*) FROM (SELECT 1 FROM chunks WHERE namespace IN {each:namespaces} LIMIT :most) counted
+
 -- name: chunk_pending
+-- scope: store
 -- Active chunks without a vector of this space, oldest first.
 SELECT t.n, t.namespace, coalesce(t.text, m.content, e.content), coalesce(t.context, m.context) FROM chunks t
 LEFT JOIN memories m ON t.owner_type = 'memory' AND m.namespace = t.namespace AND m.id = t.owner
@@ -49,6 +54,7 @@ WHERE t.namespace IN {each:namespaces} AND v.chunk IS NULL AND t.status = 'activ
 ORDER BY t.n LIMIT :limit
 
 -- name: chunk_pending_count
+-- scope: store
 -- Active chunks without a vector of this space; if no space is given, without any vector.
 SELECT count(*) FROM chunks t WHERE t.status = 'active' AND NOT EXISTS
   (SELECT 1 FROM vectors v WHERE v.chunk = t.n AND v.space IN
@@ -63,6 +69,7 @@ SELECT count(*) FROM chunks t WHERE t.namespace IN {each:namespaces} AND t.statu
 SELECT name, dimension FROM spaces ORDER BY name
 
 -- name: space_counts
+-- scope: store
 SELECT s.name, s.dimension, (SELECT count(*) FROM vectors v WHERE v.space = s.id) FROM spaces s ORDER BY s.name
 
 -- name: space_counts_of

@@ -2,15 +2,15 @@
 t.id, t.namespace, t.agent, t.tags, t.metadata, t.created, s.active, s.events, s.last_sequence, t.person
 
 -- fragment: event
-e.namespace, e.session, e.sequence, e.role, e.speaker, e.content, e.payload, e.time, {is_hidden} AS is_hidden
+e.namespace, e.session, e.sequence, e.role, e.speaker, e.content, e.payload, e.time, e.tags, {is_hidden} AS is_hidden
 
 -- name: session_get
-SELECT {session} FROM sessions t JOIN session_state s ON s.namespace = t.namespace AND s.session = t.id
+SELECT {session} FROM sessions t JOIN session_state s ON s.namespace = :namespace AND s.session = t.id
 WHERE t.namespace = :namespace AND t.id = :session
 
 -- name: session_list
 -- The most recently active first.
-SELECT {session} FROM session_state s JOIN sessions t ON t.namespace = s.namespace AND t.id = s.session
+SELECT {session} FROM session_state s JOIN sessions t ON t.namespace = :namespace AND t.id = s.session
 WHERE s.namespace = :namespace{filters} ORDER BY s.active DESC, s.session DESC LIMIT :limit
 
 -- fragment: before_session
@@ -22,6 +22,7 @@ WHERE s.namespace = :namespace{filters} ORDER BY s.active DESC, s.session DESC L
 SELECT count(*), coalesce(sum(events), 0) FROM session_state WHERE namespace = :namespace
 
 -- name: session_names
+-- scope: store
 -- Every session of the store.
 SELECT namespace, session FROM session_state ORDER BY namespace, session
 
@@ -64,7 +65,7 @@ SELECT session, summary, summary_upto, epoch FROM session_state WHERE namespace 
 -- name: summary_due
 -- The summary, how many messages it does not cover yet, and about how many tokens they are.
 SELECT s.session, s.summary, s.summary_upto, s.epoch, count(e.sequence), coalesce(sum(e.tokens), 0) FROM session_state s
-LEFT JOIN events e ON e.namespace = s.namespace AND e.session = s.session AND e.sequence > s.summary_upto
+LEFT JOIN events e ON e.namespace = :namespace AND e.session = s.session AND e.sequence > s.summary_upto
 WHERE s.namespace = :namespace AND s.session = :session
 GROUP BY s.session, s.summary, s.summary_upto, s.epoch
 
@@ -87,8 +88,8 @@ WHERE e.namespace = :namespace AND e.session = :session AND e.sequence > :upto A
 SELECT min(e.sequence) FROM events e WHERE e.namespace = :namespace AND e.session = :session AND e.time > :moment
 
 -- name: event_insert
-INSERT INTO events (namespace, session, sequence, role, speaker, content, payload, time, tokens)
-VALUES (:namespace, :session, :sequence, :role, :speaker, :content, :payload, :time, :tokens)
+INSERT INTO events (namespace, session, sequence, role, speaker, content, payload, time, tokens, tags)
+VALUES (:namespace, :session, :sequence, :role, :speaker, :content, :payload, :time, :tokens, :tags)
 
 -- name: event_newest
 SELECT {event} FROM events e WHERE e.namespace = :namespace AND e.session = :session

@@ -24,16 +24,16 @@ t.namespace, t.id, t.agent, t.tags, t.metadata, t.person, t.created, s.last_sequ
 s.summary_upto, s.epoch, s.learned_upto, s.claims, s.claims_left
 
 -- name: export_sessions
-SELECT {exported_session} FROM sessions t JOIN session_state s ON s.namespace = t.namespace AND s.session = t.id
+SELECT {exported_session} FROM sessions t JOIN session_state s ON s.namespace = :namespace AND s.session = t.id
 WHERE t.namespace = :namespace AND t.id > :k1 ORDER BY t.id LIMIT :limit
 
 -- name: export_session_some
-SELECT {exported_session} FROM sessions t JOIN session_state s ON s.namespace = t.namespace AND s.session = t.id
+SELECT {exported_session} FROM sessions t JOIN session_state s ON s.namespace = :namespace AND s.session = t.id
 WHERE t.namespace = :namespace AND t.id IN {each:ids}
 
 -- name: export_events
 -- Events up to the last one that the session had when its own line was written.
-SELECT namespace, session, sequence, role, speaker, content, payload, time, heeded FROM events
+SELECT namespace, session, sequence, role, speaker, content, payload, time, heeded, tags FROM events
 WHERE namespace = :namespace AND session = :session AND sequence > :k1 AND sequence <= :upto
 ORDER BY sequence LIMIT :limit
 

@@ -8,7 +8,7 @@ EXISTS (SELECT 1 FROM hidden_messages h
 -- name: message_hide
 -- Hide a message, if it exists.
 INSERT INTO hidden_messages (namespace, session, sequence, memory, hidden)
-SELECT e.namespace, e.session, e.sequence, :memory, :now FROM events e
+SELECT e.namespace, e.session, e.sequence, CAST(:memory AS TEXT), CAST(:now AS BIGINT) FROM events e
 WHERE e.namespace = :namespace AND e.session = :session AND e.sequence = :sequence
 ON CONFLICT DO NOTHING
 
@@ -24,7 +24,7 @@ DELETE FROM hidden_messages WHERE namespace = :namespace AND session = :session 
 -- The messages of these chunks, hidden or not. A repeated chunk covers a range of messages: the first of them, and
 -- those that contain the pattern.
 SELECT DISTINCT {event} FROM chunks t
-JOIN events e ON e.namespace = t.namespace AND e.session = t.session
+JOIN events e ON e.namespace = :namespace AND e.session = t.session
   AND e.sequence >= t.first_sequence AND e.sequence <= t.last_sequence
 WHERE t.n IN {each:chunks} AND t.namespace = :namespace AND t.owner_type = 'event'
   AND (e.sequence = t.first_sequence OR e.content {like})

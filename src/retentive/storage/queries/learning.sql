@@ -1,6 +1,6 @@
 -- name: learning_get
 SELECT t.learned_upto, t.claims, t.claims_left, t.last_sequence, s.created, s.person
-FROM session_state t JOIN sessions s ON s.namespace = t.namespace AND s.id = t.session
+FROM session_state t JOIN sessions s ON s.namespace = :namespace AND s.id = t.session
 WHERE t.namespace = :namespace AND t.session = :session
 
 -- fragment: same_session
@@ -31,6 +31,7 @@ WHERE namespace = :namespace AND active <= :before AND (learned_upto < last_sequ
 ORDER BY active, session LIMIT :limit
 
 -- name: learning_waiting
+-- scope: store
 -- Such sessions in all namespaces.
 SELECT namespace, session FROM session_state
 WHERE active <= :before AND (learned_upto < last_sequence OR claims_left > 0)

@@ -97,6 +97,7 @@ SET status = :status, superseded_by = :superseded_by, valid_to = :valid_to, upda
 WHERE namespace = :namespace AND id = :id AND version = :version
 
 -- name: memory_expired
+-- scope: store
 -- Active memories past their expiry.
 SELECT {memory} FROM memories t WHERE t.status = 'active' AND t.expires <= :now ORDER BY t.expires LIMIT :limit
 
@@ -112,4 +113,5 @@ WHERE namespace = :namespace AND memory = :id ORDER BY version
 INSERT INTO namespaces (name, created) VALUES (:namespace, :now) ON CONFLICT DO NOTHING
 
 -- name: namespace_list
+-- scope: store
 SELECT name FROM namespaces ORDER BY name

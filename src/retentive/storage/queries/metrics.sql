@@ -62,6 +62,7 @@ DELETE FROM meta WHERE key = :key
 DELETE FROM leases WHERE namespace = :namespace AND name = :name AND holder = :holder
 
 -- name: work_due
+-- scope: store
 -- Whether there is background work. Asked every few seconds, so each part reads only the end of an index.
 SELECT (SELECT coalesce(max(seq), 0) FROM changes), (SELECT coalesce(max(n), 0) FROM chunks),
   EXISTS (SELECT 1 FROM session_state WHERE active <= :silent AND (learned_upto < last_sequence OR claims_left > 0)),

@@ -2,9 +2,9 @@
 
 -- fragment: both_live
 -- Both memories are active and unchanged since the proposal.
-JOIN memories n ON n.namespace = p.namespace AND n.id = p.newer AND n.status = 'active' AND n.content_hash = p.newer_hash
+JOIN memories n ON n.namespace = :namespace AND n.id = p.newer AND n.status = 'active' AND n.content_hash = p.newer_hash
   AND (n.expires IS NULL OR n.expires > :now)
-JOIN memories o ON o.namespace = p.namespace AND o.id = p.older AND o.status = 'active' AND o.content_hash = p.older_hash
+JOIN memories o ON o.namespace = :namespace AND o.id = p.older AND o.status = 'active' AND o.content_hash = p.older_hash
   AND (o.expires IS NULL OR o.expires > :now)
 
 -- fragment: shown_proposal
@@ -88,8 +88,10 @@ p.status = 'open' AND NOT EXISTS (SELECT 1 FROM memories n JOIN memories o ON o.
     AND (o.expires IS NULL OR o.expires > :now))
 
 -- name: proposal_has_outdated
+-- scope: store
 SELECT EXISTS (SELECT 1 FROM proposals p WHERE {outdated})
 
 -- name: proposal_prune
+-- scope: store
 -- Delete open proposals of the whole store whose memories have changed or ended.
 DELETE FROM proposals AS p WHERE {outdated}

@@ -52,7 +52,7 @@ DELETE FROM access_log WHERE namespace = :namespace AND n = :n
 SELECT memory, n, query FROM access_log WHERE namespace = :namespace AND query IS NOT NULL ORDER BY n
 
 -- name: event_replace
-UPDATE events SET content = :content, payload = :payload, tokens = :tokens
+UPDATE events SET content = :content, payload = :payload, tokens = :tokens, tags = NULL
 WHERE namespace = :namespace AND session = :session AND sequence = :sequence
 
 -- name: summary_clear
@@ -71,6 +71,7 @@ INSERT INTO purges (namespace, id, at, actor, reason) VALUES (:namespace, :id, :
 SELECT at, actor, reason, gone FROM purges WHERE namespace = :namespace AND id = :id ORDER BY at DESC
 
 -- name: purge_due
+-- scope: store
 -- Purges whose bytes may still be in the files of the store.
 SELECT namespace, id, at FROM purges WHERE gone IS NULL ORDER BY at, id
 
@@ -87,7 +88,7 @@ SELECT DISTINCT 'history', t.memory, 0 FROM memory_history t WHERE t.namespace =
   (t.before {like} OR t.reason {like})
 UNION ALL
 SELECT 'message', t.session, t.sequence FROM events t WHERE t.namespace = :namespace AND
-  (t.content {like} OR t.payload {like} OR t.speaker {like})
+  (t.content {like} OR t.payload {like} OR t.speaker {like} OR t.tags {like})
 UNION ALL
 SELECT 'summary', t.session, 0 FROM session_state t WHERE t.namespace = :namespace AND t.summary {like}
 UNION ALL

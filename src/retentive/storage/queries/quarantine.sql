@@ -5,6 +5,7 @@ INSERT INTO quarantine (namespace, id, source, row_key, reason, at, row)
 VALUES (:namespace, :id, :source, :row_key, :reason, :at, :row)
 
 -- name: quarantine_list
+-- scope: store
 SELECT namespace, id, source, row_key, reason, at, row FROM quarantine ORDER BY at, id
 
 -- name: quarantine_delete
@@ -21,6 +22,7 @@ DELETE FROM quarantine WHERE namespace = :namespace
   AND (source IN ('sessions', 'session_state') AND row_key = :session OR row {like})
 
 -- name: copy_leases
+-- scope: store
 SELECT namespace, name, holder, expires, span FROM leases
 WHERE (namespace, name) > (:k1, :k2) ORDER BY namespace, name LIMIT :limit
 
@@ -107,6 +109,7 @@ CASE t.owner_type
 END
 
 -- name: orphan_chunks
+-- scope: store
 -- timeout: none
 {stored_chunk} WHERE {without_owner} ORDER BY t.n
 
@@ -115,18 +118,21 @@ END
 {stored_chunk} WHERE t.namespace = :namespace AND t.session = :session AND t.hash IN {each:hashes} ORDER BY t.n
 
 -- name: orphan_memory_history
+-- scope: store
 -- timeout: none
 SELECT namespace, memory, version, action, at, actor, reason, before FROM memory_history h
 WHERE NOT EXISTS (SELECT 1 FROM memories m WHERE m.namespace = h.namespace AND m.id = h.memory)
 ORDER BY namespace, memory, version
 
 -- name: orphan_record_history
+-- scope: store
 -- timeout: none
 SELECT namespace, type, id, version, action, at, actor, reason, body FROM record_history h
 WHERE NOT EXISTS (SELECT 1 FROM records r WHERE r.namespace = h.namespace AND r.type = h.type AND r.id = h.id)
 ORDER BY namespace, type, id, version
 
 -- name: record_list_changed
+-- scope: store
 -- timeout: none
 -- Records whose fields differ from their own version in the history.
 SELECT r.namespace, r.type, r.id FROM records r
@@ -135,6 +141,7 @@ JOIN record_history h ON h.namespace = r.namespace AND h.type = r.type AND h.id 
 WHERE r.deleted IS NULL AND h.body IS NOT NULL AND h.body <> r.body ORDER BY r.namespace, r.type, r.id
 
 -- name: session_wrong_counts
+-- scope: store
 -- timeout: none
 -- Sessions whose counts differ from their messages, with both figures.
 SELECT s.namespace, s.session, s.events, s.last_sequence, count(e.sequence), coalesce(max(e.sequence), 0)
@@ -163,18 +170,21 @@ NOT EXISTS (SELECT 1 FROM sessions t WHERE t.namespace = s.namespace AND t.id = 
 NOT EXISTS (SELECT 1 FROM session_state s WHERE s.namespace = t.namespace AND s.session = t.id)
 
 -- name: session_list_incomplete
+-- scope: store
 -- timeout: none
 SELECT DISTINCT e.namespace, e.session FROM events e WHERE {without_state}
 UNION SELECT t.namespace, t.id FROM sessions t WHERE {session_without_state}
 UNION SELECT s.namespace, s.session FROM session_state s WHERE {without_session}
 
 -- name: session_list_without_row
+-- scope: store
 -- timeout: none
 -- Sessions with messages but without a row of their own.
 SELECT DISTINCT e.namespace, e.session FROM events e
 WHERE NOT EXISTS (SELECT 1 FROM sessions t WHERE t.namespace = e.namespace AND t.id = e.session)
 
 -- name: session_rebuild
+-- scope: store
 -- Rebuild the rows of sessions from their messages. The messages count as learned, so that nothing that was forgotten
 -- is learned again.
 INSERT INTO session_state (namespace, session, last_sequence, events, active, learned_upto)
@@ -192,11 +202,13 @@ SELECT namespace, created FROM memories UNION ALL SELECT namespace, created FROM
 UNION ALL SELECT namespace, created FROM records UNION ALL SELECT namespace, indexed FROM files
 
 -- name: namespace_list_missing
+-- scope: store
 -- timeout: none
 SELECT DISTINCT u.namespace FROM ({used_namespaces}) u
 WHERE NOT EXISTS (SELECT 1 FROM namespaces n WHERE n.name = u.namespace) ORDER BY u.namespace
 
 -- name: namespace_rebuild
+-- scope: store
 INSERT INTO namespaces (name, created)
 SELECT u.namespace, min(u.created) FROM ({used_namespaces}) u
 WHERE NOT EXISTS (SELECT 1 FROM namespaces n WHERE n.name = u.namespace) GROUP BY u.namespace

@@ -16,6 +16,7 @@ UPDATE spaces SET state = 'active', changed = :now, model = coalesce(CAST(:model
 WHERE name = :space AND state <> 'given' AND NOT EXISTS (SELECT 1 FROM spaces WHERE state = 'active')
 
 -- name: space_release
+-- scope: store
 -- Deactivate the active space if it has no vectors. The next model that writes becomes the store's.
 UPDATE spaces SET state = 'kept', changed = :now
 WHERE name = :space AND state = 'active' AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.space = spaces.id)
@@ -33,19 +34,23 @@ UPDATE spaces SET model = :model WHERE name = :space AND model IS NULL
 UPDATE spaces SET state = 'kept', changed = :now WHERE name = :space AND state = 'active'
 
 -- name: space_activate
+-- scope: store
 -- timeout: none
 -- Only if no chunk lacks a vector in it.
 UPDATE spaces SET state = 'active', changed = :now
 WHERE name = :space AND state IN ('building', 'switching') AND NOT EXISTS (SELECT 1 {without_vector})
 
 -- name: chunk_without_vector
+-- scope: store
 -- Chunks without a vector in a new space, oldest first: the active ones, and those with a vector in the old space,
 -- because questions about the past find them.
 SELECT t.n, t.namespace, coalesce(t.text, m.content, e.content), coalesce(t.context, m.context) {without_vector}
   AND t.n > :after ORDER BY t.n LIMIT :limit
 
 -- name: chunk_without_vector_count
+-- scope: store
 SELECT count(*) {without_vector}
 
 -- name: space_has_vectors
+-- scope: store
 SELECT EXISTS (SELECT 1 FROM vectors v JOIN spaces s ON s.id = v.space WHERE s.name = :space)

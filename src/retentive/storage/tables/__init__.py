@@ -10,12 +10,14 @@ from retentive.storage.tables.conversations import Conversations
 from retentive.storage.tables.learning import Learning
 from retentive.storage.tables.memories import Memories
 from retentive.storage.tables.metrics import Metrics
+from retentive.storage.tables.timeline import Timeline
 
 if TYPE_CHECKING:
     from retentive.storage import Engine
     from retentive.storage.tables.expectations import ExpectationRows
     from retentive.storage.tables.files import FileRows
     from retentive.storage.tables.hidden import HiddenMessages
+    from retentive.storage.tables.ids import Ids
     from retentive.storage.tables.proposals import ProposalRows
     from retentive.storage.tables.purges import Purges
     from retentive.storage.tables.quarantine import Quarantine
@@ -34,6 +36,7 @@ class Tables:
         self.chunks = Chunks(engine)
         self.learning = Learning(engine)
         self.metrics = Metrics(engine)
+        self.timeline = Timeline(engine)
 
     @cached_property
     def expectations(self) -> ExpectationRows:
@@ -52,6 +55,12 @@ class Tables:
         from retentive.storage.tables.hidden import HiddenMessages
 
         return HiddenMessages(self._engine)
+
+    @cached_property
+    def ids(self) -> Ids:
+        from retentive.storage.tables.ids import Ids
+
+        return Ids(self._engine)
 
     @cached_property
     def proposals(self) -> ProposalRows:

@@ -188,6 +188,12 @@ class Chunks:
         values = {"namespaces": [*namespaces], "terms": [*terms], "most": most}
         return dict(self.engine.read("term_count", values)) if terms else {}
 
+    def count_rows(self, namespaces: Sequence[str], terms: Sequence[str], most: int) -> tuple[dict[str, float], int]:
+        """How many rows of these namespaces have each term, and how many rows there are: both counted up to `most`."""
+        values = {"namespaces": [*namespaces], "most": most}
+        counts = dict(self.engine.read("term_rows", {**values, "terms": [*terms]})) if terms else {}
+        return counts, int(self.engine.read("chunk_count_of", values)[0][0])
+
     def list_memory_vectors(self, namespace: str, ids: Sequence[str], space: Space) -> dict[str, bytes]:
         """The stored vector of the first chunk of each memory that has one."""
         values = {"namespace": namespace, "owners": [*ids], "space": space.name}

@@ -47,6 +47,7 @@ class EventRow(NamedTuple):
     content: str
     payload: str | None
     time: int
+    tags: str | None
     is_hidden: bool
 
     @property
@@ -223,8 +224,8 @@ def begin_steps(session: Session, now: int) -> Iterator[Step]:
 
 
 def retag_step(session: Session) -> Step:
-    """Give the chunks of a session its tags."""
-    return step("chunk_set_tags", namespace=session.namespace, session=session.id, tags=json_or_none(session.tags))
+    """Give the chunks of a session its tags, which a step before has changed, beside those of their messages."""
+    return step("chunk_set_tags", namespace=session.namespace, session=session.id)
 
 
 def require_unchanged_step(session: Session) -> Step:
@@ -280,6 +281,12 @@ def event_step(events: Sequence[Event]) -> Step:
     return Step("event_insert", map(event_values, events))
 
 
+def add_waiting(waiting: PendingSummary, events: Sequence[Event]) -> PendingSummary:
+    """What waits to be summarised once these messages are appended."""
+    tokens = sum(event_values(event)["tokens"] for event in events)
+    return waiting._replace(messages=waiting.messages + len(events), tokens=waiting.tokens + tokens)
+
+
 def event_values(event: Event) -> dict[str, Any]:
     payload = None if event.payload is None else json.dumps(event.payload, ensure_ascii=False)
     return {
@@ -291,6 +298,7 @@ def event_values(event: Event) -> dict[str, Any]:
         "content": event.content,
         "payload": payload,
         "time": to_micros(event.time),
+        "tags": json_or_none(event.tags),
         "tokens": estimate_tokens(f"{event.speaker or event.role}: {extract_text(event.content, event.payload)}"),
     }
 
@@ -325,17 +333,18 @@ def _decode_summary(row: Sequence[Any]) -> Summary:
     return Summary(session, text, upto, epoch)
 
 
-_EVENT_COLUMNS = "namespace session sequence role speaker content payload time is_hidden"
+_EVENT_COLUMNS = "namespace session sequence role speaker content payload time tags is_hidden"
 
 
 @decodes("events", _EVENT_COLUMNS)
 def decode_event(row: Sequence[Any]) -> Event:
-    namespace, session, sequence, role, speaker, content, payload, time, hidden = row
+    namespace, session, sequence, role, speaker, content, payload, time, tags, hidden = row
     require_types((namespace, session, speaker, content), TEXTS)
     data = None if payload is None else json.loads(payload)
     return Event(
-        namespace, session, sequence, Role(role), speaker, content, data, from_micros(time), is_hidden=bool(hidden)
-    )
+        namespace, session, sequence, Role(role), speaker, content, data, from_micros(time),
+        is_hidden=bool(hidden), tags=tuple(read_list(tags)) if tags else (),
+    )  # fmt: skip
 
 
 @decodes("events", f"n text first last {_EVENT_COLUMNS}")

@@ -16,6 +16,7 @@ from retentive.model import (
     Memory,
     Scope,
     Source,
+    Space,
     Status,
     Traits,
     from_micros,
@@ -25,7 +26,7 @@ from retentive.model import (
 )
 from retentive.storage import Engine, Params, Step, step
 from retentive.storage.damage import TEXTS, decode_intact, decodes, read_intact, read_list, read_object, require_types
-from retentive.storage.scopes import scope_filters
+from retentive.storage.scopes import chunk_filters, scope_filters
 from retentive.text.retention_rules import RetentionRule
 
 # Looking a member up by its text is three times as fast as calling the enumeration.
@@ -102,6 +103,21 @@ class Memories:
         """Memories by their ids, of any status."""
         found = self._load("memory_some", {"namespaces": [namespace], "ids": ids}, now)
         return {memory.id: memory for memory in found}
+
+    def list_like(
+        self, words: Mapping[int, Sequence[str]], scope: Scope, limit: int, max_words: int, max_rows: int
+    ) -> list[Memory]:
+        """Memories that share the rarest of these words, each given by its terms; the nearest first. Of a server."""
+        filters, params = chunk_filters(scope)
+        pairs = [(word, term) for word, terms in words.items() for term in terms]
+        numbers, terms = [word for word, _ in pairs], [term for _, term in pairs]
+        values = {**params, "words": numbers, "terms": terms, "most": max_rows, "most_words": max_words, "limit": limit}
+        return self._list("memories_like", values, scope.now, filters)
+
+    def list_nearest(self, vector: Any, space: Space, scope: Scope, limit: int) -> list[Memory]:
+        """The memories whose vectors are nearest. Of a server."""
+        rows = self.engine.read_nearest(vector, space, scope, limit)
+        return [*decode_intact(rows, lambda row: decode_memory(row, scope.now))]
 
     def list_most_important(self, scope: Scope, limit: int) -> list[Memory]:
         """Memories of importance 9 and 10, the most important first, then the newest."""

@@ -94,6 +94,7 @@ class ExportedEvent(NamedTuple):
     payload: str | None
     time: int
     count_handled_requests: int
+    tags: str | None
 
 
 class ExportedRecord(NamedTuple):

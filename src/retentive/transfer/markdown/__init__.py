@@ -143,7 +143,7 @@ def _open_folder(target: Path, *, force: bool) -> Iterator[Path]:
             yield part
             _publish_pages(part, target)
     except OSError as error:
-        hint = "See to the folder, its permissions and the room on the disk."
+        hint = "Check the folder, its permissions and the free space."
         raise translate_os_error(error, f"{target} cannot be written", hint) from error
 
 

@@ -3,9 +3,13 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from retentive.surface.field import Field
+from retentive.surface.memory import CONTENT_FIELDS, SESSION
 from retentive.transfer.export_format import Row
 from retentive.transfer.markdown.escape import escape_block, escape_inline, escape_quote
 
+MEMORY_FACTS = tuple(field for field in (SESSION, *CONTENT_FIELDS) if field.type not in ("choice", "time", "object"))
+"""Fields in the line below a memory. The kind is the heading; times are written in words; metadata is for machines."""
 CONTACT_FIELDS = ("primary_contact", "participants")  # they have ids of contacts
 
 
@@ -20,12 +24,14 @@ def _list_memory_facts(row: Row) -> Iterator[str]:
         yield str(row["status"])
     if row["expires"] and not row["valid_to"]:
         yield f"expires {format_day(row['expires'])}"
-    yield from (f"{name}: {row[name]}" for name in ("slot", "session", "context") if row[name])
-    if row["tags"]:
-        yield f"tags: {', '.join(row['tags'])}"
-    yield f"importance {row['importance']}"
-    yield f"confidence {row['confidence']:g}"
+    yield from (_render_fact(field, row[field.name]) for field in MEMORY_FACTS if row[field.name])
     yield f"id {row['id']}"
+
+
+def _render_fact(field: Field, value: Any) -> str:
+    if field.type in ("integer", "number"):
+        return f"{field.name} {value:g}"
+    return f"{field.name}: {', '.join(value) if field.many else value}"
 
 
 def render_session(row: Row) -> Iterator[str]:

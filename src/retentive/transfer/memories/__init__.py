@@ -83,4 +83,4 @@ def _recognise(source: ImportSource) -> MemoryFormat:
     if isinstance(source.json, Invalid):
         raise source.json
     formats = ", ".join(f"{format} ({reader.description})" for format, reader in READERS.items())
-    raise Invalid(f"the format of {source.name} is not recognised", f"Name its format: {formats}.")
+    raise Invalid(f"the format of {source.name} is not recognised", f"Give its format: {formats}.")

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from retentive.conversations.formats.values import clean_name, parse_time
 from retentive.model import RefusedItem
 from retentive.transfer.memories.blocks import NoteBlock, parse_blocks, parse_front_matter
+from retentive.transfer.memories.graph import add_subject
 from retentive.transfer.memories.items import (
     ImportItem,
     ReadResult,
@@ -23,7 +24,6 @@ from retentive.transfer.memories.items import (
     render_relation,
     try_make,
 )
-from retentive.transfer.memories.mcp_memory import add_subject
 from retentive.transfer.memories.pages import MARKDOWN_ENDINGS, RepeatedTexts, read_pages
 from retentive.transfer.memories.source import ImportSource, read_text
 

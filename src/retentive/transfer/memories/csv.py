@@ -91,8 +91,8 @@ def _choose_header(name: str, first: str, delimiter: str) -> _Header:
     headers = [_parse_header(first, each) for each in delimiter or _DELIMITERS]
     best = max(headers, key=lambda header: (sum(1 for name in header.meanings if name), len(header.names)))
     if "text" not in best.meanings:
-        hint = f"Name the column of the texts one of: {', '.join(_COLUMNS['text'].split())}."
-        raise Invalid(f"{name}: no column of its header is known to hold the texts", hint)
+        hint = f"Give the column of the texts one of these names: {', '.join(_COLUMNS['text'].split())}."
+        raise Invalid(f"{name}: no column of its header is known to hold texts", hint)
     return best
 
 

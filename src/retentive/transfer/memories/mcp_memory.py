@@ -5,25 +5,14 @@ entity ("speaks Spanish"), so the name is put before it: two entities may have t
 tool `read_graph`, one object with `entities` and `relations`, is read, too.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from retentive.conversations.formats.values import clean_name, json_type_name
 from retentive.errors import Invalid
 from retentive.model import RefusedItem
-from retentive.transfer.memories.items import (
-    ImportItem,
-    ReadResult,
-    clean_text,
-    drop_empty,
-    guess_kind,
-    make_refusal,
-    make_tags,
-    render_relation,
-    split_name,
-    try_make,
-)
+from retentive.transfer.memories.graph import GraphMemory, make_entity, make_observation, make_relation
+from retentive.transfer.memories.items import ImportItem, ReadResult, clean_text, make_refusal, try_make
 from retentive.transfer.memories.source import ImportSource
 
 
@@ -72,28 +61,19 @@ def _read_entity(place: str, value: Any) -> Iterator[ReadResult]:
 
 def _make_observation(place: str, observation: Any, name: str, entity_type: str) -> ImportItem:
     text = clean_text(observation.get("content") if isinstance(observation, dict) else observation, "observations")
-    return ImportItem(place, add_subject(split_name(name), text), name, _make_options(name, entity_type))
+    return ImportItem(place, *_name(name, make_observation(name, entity_type, text)))
 
 
-def add_subject(name: str, text: str) -> str:
-    """Put the name of the subject before a text, unless the text has it."""
-    has_name = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE)
-    return text if has_name else f"{name}: {text}"
+def _name(id: str, made: GraphMemory) -> tuple[str, str, Mapping[str, Any]]:
+    return made.text, id, made.options
 
 
 def _read_bare_entity(place: str, name: str, entity_type: str) -> Iterator[ReadResult]:
     """Read an entity that has no observations, but perhaps a type."""
     if entity_type:
-        yield ImportItem(
-            place, f"{split_name(name)} ({split_name(entity_type)})", name, _make_options(name, entity_type)
-        )
+        yield ImportItem(place, *_name(name, make_entity(name, entity_type)))
     else:
         yield RefusedItem(place, "the entity has neither observations nor a type")
-
-
-def _make_options(name: str, entity_type: str) -> Mapping[str, Any]:
-    context = f"{split_name(name)} ({split_name(entity_type)})" if entity_type else split_name(name)
-    return {**guess_kind(entity_type), **make_tags([name, entity_type]), **drop_empty(context=context)}
 
 
 def _read_relation(place: str, value: Any) -> Iterator[ReadResult]:
@@ -102,5 +82,4 @@ def _read_relation(place: str, value: Any) -> Iterator[ReadResult]:
         yield RefusedItem(place, "a relation needs from, to and relationType")
         return
     source, verb, target = (str(end) for end in ends)
-    text = render_relation(split_name(source), verb, split_name(target))
-    yield ImportItem(place, text, f"{source} {verb} {target}", make_tags([source, target]))
+    yield ImportItem(place, *_name(f"{source} {verb} {target}", make_relation(source, verb, target)))

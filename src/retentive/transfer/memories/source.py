@@ -133,7 +133,7 @@ def open_source(source: Path | IO[bytes]) -> Iterator[ImportSource]:
             if not stat.S_ISDIR(status.st_mode) or is_kernel_file(status):
                 require_regular(path)
         except FileNotFoundError as error:
-            raise Invalid(f"there is no file {path}", "Give the path of a file that is there.") from error
+            raise Invalid(f"there is no file {path}", "Give the path of an existing file.") from error
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or error
             raise Invalid(f"{path} cannot be read: {reason}", "Check that it exists and may be read.") from error

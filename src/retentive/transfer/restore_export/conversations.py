@@ -29,10 +29,10 @@ from retentive.transfer.restore_export import vectors
 from retentive.transfer.restore_export.run import BatchPlan, Outcome, RestoreRun
 
 UNFINISHED_MARK = "import"  # in the column `claims`, with `claims_left` 0: the import of the session goes on
-OTHER_CONVERSATION = "another conversation of this name is here, and stays"
-NO_SESSION = "its session is not here, and has no line before it"
+OTHER_CONVERSATION = "another conversation of this name exists here, and stays"
+NO_SESSION = "its session does not exist here, and has no line before this one"
 BAD_CLAIMS = "its claims cannot be read"
-DUPLICATE_NUMBER = "another message of this number came before it"
+DUPLICATE_NUMBER = "another message with this number came before it"
 STATE_FIELDS = ("last_sequence", "events", "active", "summary", "summary_upto", "epoch", "learned_upto", "claims")
 SESSION_FIELDS = ("agent", "tags", "metadata")
 EVENT_FIELDS = ("role", "speaker", "content", "payload", "time")
@@ -364,4 +364,5 @@ def _event_steps(run: RestoreRun, rows: Sequence[Row], *, was_here: bool) -> Ite
 def _make_event(row: Row) -> Event:
     payload: Any = None if row["payload"] is None else json.loads(row["payload"])
     message = row["sequence"], Role(row["role"]), row["speaker"], row["content"], payload
-    return Event(row["namespace"], row["session"], *message, from_micros(row["time"]))
+    tags = tuple(json.loads(row["tags"])) if row["tags"] else ()
+    return Event(row["namespace"], row["session"], *message, from_micros(row["time"]), tags=tags)

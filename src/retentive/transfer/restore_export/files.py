@@ -15,7 +15,7 @@ from retentive.transfer.export_reader import ExportLine
 from retentive.transfer.restore_export import vectors
 from retentive.transfer.restore_export.run import BatchPlan, Outcome, RestoreRun
 
-SAME_PATH_NOTE = "the file is in the index here under another id"
+SAME_PATH_NOTE = "the file is indexed here under another id"
 
 
 def restore_files(run: RestoreRun, namespace: str, entries: Sequence[ExportLine]) -> None:

@@ -219,7 +219,7 @@ def _propose_version(
 
 
 def _propose(plan: BatchPlan, newer: Memory, older: Memory, rule: str, why: str, now: int) -> None:
-    reason = f"{why}; an import does not replace what is {describe_source(older.source)}"
+    reason = f"{why}; an import does not replace a memory {describe_source(older.source)}"
     proposal = make_proposal(older.namespace, ProposalSide.of(newer), ProposalSide.of(older), rule, reason, now)
     plan.proposals.append(proposal)
 

@@ -17,7 +17,7 @@ from retentive.transfer.export_format import ACCESS_LINE, EXPECTATION_LINE, PROP
 from retentive.transfer.export_reader import ExportLine
 from retentive.transfer.restore_export.run import BatchPlan, Outcome, RestoreRun
 
-STILL_STORED_NOTE = "purged there, and still here; `purge()` removes it"
+STILL_STORED_NOTE = "purged there, but still here; `purge()` removes it"
 
 Key = tuple[Any, ...]
 UnmatchedAccesses = dict[str, Counter[bytes]]

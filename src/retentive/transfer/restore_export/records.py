@@ -19,7 +19,7 @@ from retentive.transfer.export_reader import ExportLine
 from retentive.transfer.restore_export import vectors
 from retentive.transfer.restore_export.run import BatchPlan, Outcome, RestoreRun
 
-SAME_NAME_NOTE = "one of this name is here, under another id"
+SAME_NAME_NOTE = "one of this name exists here, under another id"
 
 
 def restore_records(run: RestoreRun, namespace: str, entries: Sequence[ExportLine]) -> None:

@@ -9,7 +9,7 @@ anything is written, and the error says nothing about the content of other names
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
@@ -40,14 +40,22 @@ def import_export(
     options: Mapping[str, Any],
     *,
     trust: ImportTrust,
+    into: str | None,
     dry_run: bool,
     progress: Progress | None,
 ) -> ImportMemoriesResult:
-    """Restore an export. `progress` gets the number of lines read, at the end also the total; then vectors likewise."""
+    """Restore an export, `into` another namespace than its own if one is given.
+
+    `progress` gets the number of lines read, at the end also the total; then vectors likewise.
+    """
     if options:
         raise Invalid(f"an export is restored as it is; {min(options)} cannot be set for all of it", "Leave it out.")
-    _refuse_closed_namespaces(store, source)
-    report = restore(store, source.path, source.name, trust=trust, dry_run=dry_run, progress=progress)
+    if into is None:
+        _refuse_closed_namespaces(store, source)
+    elif len(names := _list_namespaces(source)) > 1:
+        shown = ", ".join(name[:MAX_SHOWN_NAME_CHARS] for name in names[:MAX_SHOWN_NAMES])
+        raise Invalid(f"{source.name} has {len(names)} namespaces: {shown}", "Only an export of one can be renamed.")
+    report = restore(store, source.path, source.name, trust=trust, into=into, dry_run=dry_run, progress=progress)
     counts = report.counts.get("memory", Counter())
     known = sum(counts[each] for each in (Outcome.SAME, Outcome.KNOWN, Outcome.KEPT, Outcome.FORGOTTEN, Outcome.PURGED))
     names = sorted(report.namespaces)
@@ -72,17 +80,28 @@ def _refuse_closed_namespaces(store: OpenStore, source: ImportSource) -> None:
     """Refuse an export that has lines of namespaces which this view may not write."""
     if store.bounds is None:
         return
-    with open_export(source.path, source.name) as lines:
-        named = {each.namespace for each in lines if isinstance(each, ExportLine)}
-    closed = sorted(name for name in named if not can_write(store, name))
+    closed = [name for name in _list_namespaces(source) if not can_write(store, name)]
     if closed:
         shown = ", ".join(repr(name[:MAX_SHOWN_NAME_CHARS]) for name in closed[:MAX_SHOWN_NAMES])
         more = f" and {len(closed) - MAX_SHOWN_NAMES} more" if len(closed) > MAX_SHOWN_NAMES else ""
         hint = (
-            f"Nothing was brought in: only {_list_writable(store)} can be changed here. Give an export of that alone, "
+            f"Nothing was imported: only {_list_writable(store)} can be changed here. Give an export of that alone, "
             "or import it where all namespaces are open, as in a terminal."
         )
         raise Forbidden(f"{source.name} has lines of other namespaces: {shown}{more}", hint)
+
+
+def _list_namespaces(source: ImportSource) -> list[str]:
+    with open_export(source.path, source.name) as lines:
+        return sorted({each.namespace for each in lines if isinstance(each, ExportLine)})
+
+
+def _rename(lines: Iterable[ExportLine | BadLine], namespace: str) -> Iterator[ExportLine | BadLine]:
+    for line in lines:
+        if isinstance(line, ExportLine):
+            yield line._replace(row={**line.row, "name" if line.type == "namespace" else "namespace": namespace})
+        else:
+            yield line
 
 
 def _list_writable(store: OpenStore) -> str:
@@ -96,6 +115,7 @@ def restore(
     name: str = "",
     *,
     trust: ImportTrust = ImportTrust.STATED,
+    into: str | None = None,
     dry_run: bool,
     progress: Progress | None,
 ) -> Report:
@@ -104,7 +124,7 @@ def restore(
     had_written = store.journal.has_written
     store.journal.flush()
     with open_export(source, name) as lines:
-        _restore_lines(run, lines, report_progress)
+        _restore_lines(run, lines if into is None else _rename(lines, into), report_progress)
     memories.propose_successors(run)
     report_progress(run.report.done, run.report.done)
     if not dry_run:

@@ -178,7 +178,7 @@ class RestoreRun:
             self._add_to_report(plan)
             return len(plan.results) + len(plan.refusals)
         raise Busy(
-            "other writers kept changing what is imported", "Import it again in a moment: it goes on from there."
+            "other writers kept changing what is imported", "Import it again in a moment: it continues from there."
         )
 
     def _add_to_report(self, plan: BatchPlan) -> None:

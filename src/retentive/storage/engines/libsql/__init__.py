@@ -51,6 +51,7 @@ class LibsqlEngine(SqliteSearch):
     dialect = "sqlite"
     uses_local_index = True
     integrity = None  # integrity mode is for files; here the server has the rows
+    deployment = None
 
     def __init__(self, target: str, token: str = "", ca_file: str = "") -> None:
         self._server = Server(target, token, ca_file)
@@ -82,8 +83,8 @@ class LibsqlEngine(SqliteSearch):
             error = self._try_write(work)
         self._is_down = error is not None
         if error is not None:
-            hint = f"{_REACH_HINT} Nothing of this write was kept."
-            raise Busy(f"{self.target} did not take the write: {error}", hint)
+            hint = f"{_REACH_HINT} Nothing of this write was stored."
+            raise Busy(f"{self.target} did not accept the write: {error}", hint)
 
     def tokens(self, text: str) -> list[str]:
         """Tokenize with SQLite in this process: it has the same tokenizer as the server."""
@@ -104,7 +105,7 @@ class LibsqlEngine(SqliteSearch):
         facts = self.facts()
         return [
             Finding("server", ok=True, detail=_describe_server(facts)),
-            check_pages([row[0] for row in self.read("server_integrity")], "Restore a backup of the server's."),
+            check_pages([row[0] for row in self.read("server_integrity")], "Restore a backup of the server."),
             *check_agreement(self),
         ]
 
@@ -113,7 +114,7 @@ class LibsqlEngine(SqliteSearch):
 
     def backup(self, target: Path, progress: PageProgress) -> RowCounts:  # noqa: ARG002 - the server's
         hint = "Use the server's own backups, or copy it into a file: `Retentive.migrate(SERVER, FILE)`."
-        raise Invalid("the store is on a libSQL server, and so are its backups", hint)
+        raise Invalid("the store is on a libSQL server, which makes its own backups", hint)
 
     def scrub(self, patience: float, *, reclaim: bool = False) -> ScrubResult:  # noqa: ARG002 - nobody is waited for
         """Optimize the full-text index. The server lets no client overwrite free pages or truncate its log."""
@@ -206,7 +207,7 @@ class LibsqlEngine(SqliteSearch):
             if not refusal:
                 continue
             if query := batch.find_guard(place):
-                raise Stale(f"{self.target}: {query} found another state than the one it was decided on")
+                raise Stale(f"{self.target}: {query} found data that changed since it was read")
             raise Refused(refusal)
 
     def _was_committed(self, name: str) -> bool:
@@ -215,15 +216,15 @@ class LibsqlEngine(SqliteSearch):
         try:
             rows = self._repeat(lambda: self._server.rows(claim), OUTCOME_SECONDS)
         except StorageError as error:
-            hint = f"{_REACH_HINT} Look whether it is there before you write it again."
-            raise Uncertain(f"{self.target} did not say whether the write was kept: {error}", hint) from error
+            hint = f"{_REACH_HINT} Check whether it was stored before you write it again."
+            raise Uncertain(f"{self.target} did not confirm the write: {error}", hint) from error
         return bool(rows[0][0] == "kept")
 
     def _plan_migration(self) -> Batch | None:
         """The batch that brings the schema up to date, guarded by the state that was read; None if it is up to date."""
         tables = {name for (name,) in self.read("table_names")}
         if tables and not tables >= OWN_TABLES:
-            raise NotAStore(f"{self.target} is a database of another program", "Choose another; it was left as it is.")
+            raise NotAStore(f"{self.target} is a database of another program", "Choose another; it was not changed.")
         applied: dict[int, str] = dict(self.read("migration_list")) if tables else {}
         todo = find_missing(load_migrations(self.dialect), applied, self.target)
         if not todo and "batches" in tables:
@@ -240,7 +241,7 @@ class LibsqlEngine(SqliteSearch):
         return batch
 
 
-_REACH_HINT = "See whether the server is up and can be reached from here."
+_REACH_HINT = "Check that the server is running and can be reached from here."
 
 
 def _describe_server(facts: Mapping[str, Any]) -> str:

@@ -117,7 +117,7 @@ def parse_address(target: str) -> Address:
     options = dict(parse_qsl(url.query, keep_blank_values=True))
     database = url.path.strip("/")
     if not host or url.username or options.keys() - {"tls"} or not re.fullmatch(r"[A-Za-z0-9_-]*", database):
-        raise Invalid(f"{url.scheme}://{host or ''} is followed by what is no address of a libSQL server", form)
+        raise Invalid(f"{url.scheme}://{host or ''} is followed by an invalid address of a libSQL server", form)
     local, numeric = _is_local(host), _is_numeric(host)
     encrypted = url.scheme == "https" or (url.scheme == "libsql" and options.get("tls", "0" if local else "1") != "0")
     place = f"[{host}]" if ":" in host else host
@@ -225,7 +225,7 @@ class Server:
         with suppress(NotExecuted, OutcomeUnknown, StorageError, Refused):
             self.pipeline([], opened.get("baton"))  # close the stream; otherwise the server does after ten seconds
         if not ended:
-            raise OutcomeUnknown("the answer broke off")
+            raise OutcomeUnknown("the answer was cut off")
         return rows
 
     def _post(self, path: str, body: Request) -> bytes:
@@ -256,10 +256,10 @@ class Server:
         if status == httpx.codes.NOT_FOUND and self._has_answered:
             raise NotExecuted(reason)  # a server forgets databases for a moment when over a hundred are in use
         if status == httpx.codes.NOT_FOUND and "Namespace" in text:
-            hint = "Create it with the server's admin API, or name one that is there: libsql://host:port/database."
+            hint = "Create it with the server's admin API, or use an existing one: libsql://host:port/database."
             raise Unwritable(f"{shown}: there is no such database", hint)
         if status == httpx.codes.REQUEST_ENTITY_TOO_LARGE:
-            hint = "Write less at a time, or let the proxy before the server take more (nginx: client_max_body_size)."
+            hint = "Write less at a time, or raise the limit of a proxy in between (nginx: client_max_body_size)."
             raise StorageError(f"{shown}: too much at once for the server", hint)
         if status == httpx.codes.TOO_MANY_REQUESTS:
             raise NotExecuted(reason)
@@ -269,9 +269,9 @@ class Server:
             raise OutcomeUnknown(reason)
         if answer.is_redirect:  # not followed: the token is for this server
             there = urlsplit(answer.headers.get("Location", ""))
-            hint = f"It sends to {there.scheme}://{there.netloc}: give that address, if it is right."
-            raise Unwritable(f"{shown} is not where the server is ({status})", hint)
-        raise Unwritable(f"{shown} did not answer as libSQL servers do: {reason}", "Look at the address.")
+            hint = f"It redirects to {there.scheme}://{there.netloc}: use that address, if it is right."
+            raise Unwritable(f"{shown} is not the server's address ({status})", hint)
+        raise Unwritable(f"{shown} did not answer as libSQL servers do: {reason}", "Check the address.")
 
     def _parse(self, texts: Iterable[bytes]) -> list[dict[str, Any]]:
         try:
@@ -288,7 +288,7 @@ class Server:
         If the server answered before, a proxy replaced the answer, and the outcome is not known.
         """
         message = f"{self.address.shown} did not answer as libSQL servers do"
-        return OutcomeUnknown(message) if self._has_answered else StorageError(message, "Look at the address.")
+        return OutcomeUnknown(message) if self._has_answered else StorageError(message, "Check the address.")
 
     def _raise_tls_error(self, error: BaseException) -> None:
         """Raise an error of ours if TLS failed: a repetition would not help."""
@@ -296,7 +296,7 @@ class Server:
         while cause and not isinstance(cause, ssl.SSLError):
             cause = cause.__cause__ or cause.__context__
         if isinstance(cause, ssl.SSLCertVerificationError):
-            hint = "If it was signed by an authority of your own, give that one's certificate as the setting ca_file."
+            hint = "If it was signed by an authority of your own, give its certificate as the setting ca_file."
             raise Unwritable(f"{self.address.shown}: its certificate is not trusted: {cause.verify_message}", hint)
         if isinstance(cause, ssl.SSLError) and cause.reason in ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE"):
             raise Unwritable(f"{self.address.shown} does not speak TLS", "Add ?tls=0 to the address if that is right.")

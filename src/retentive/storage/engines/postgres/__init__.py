@@ -1,8 +1,9 @@
 """PostgreSQL with pgvector, through psycopg: the engine beyond one machine.
 
 The server has the indexes: postings for the words (exact BM25), halfvec for the vectors, scanned or by a graph. A
-question is one statement, a write one pipeline and its commit. `connections.py` has the connections, `setup.py`
-the schema, `graphs.py` the HNSW indexes, `codec.py` converts values. Traits in the headers of the queries
+question is one statement, a write one pipeline with its commit. `connections.py` has the connections, `transactions.py`
+what a transaction begins with, `setup.py` and `policies.py` the schema, `graphs.py` the HNSW indexes, `codec.py`
+converts values, `shared_trips.py` has readers side by side ask together. Traits in the headers of the queries
 (`QueryTraits`) tell what a query needs beside its statements: statistics, sequences, no timeout.
 """
 
@@ -13,31 +14,36 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from psycopg import Pipeline
+from psycopg import Cursor, Pipeline
 
 from retentive.errors import Closed, Invalid, Stale
 from retentive.model import Bounds, ItemType, Match, Matches, Scope, Space
-from retentive.storage import NO_PARAMS, Engine, Finding, PageProgress, Params, RowCounts, ScrubResult, Step, step
+from retentive.storage import NO_PARAMS, Engine, Finding, PageProgress, Params, Read, RowCounts, ScrubResult, Step, step
 from retentive.storage.engine_search import read_cosines
-from retentive.storage.engines.postgres.codec import Binder, encode_question, render_weights, unpack_vectors
+from retentive.storage.engines.postgres.codec import Binder, encode_question, unpack_vectors
 from retentive.storage.engines.postgres.connections import Connection, Connections, Options
-from retentive.storage.engines.postgres.error_map import translate_errors
+from retentive.storage.engines.postgres.deployment import Deployment
+from retentive.storage.engines.postgres.dialect import DIALECT, make_queries
+from retentive.storage.engines.postgres.error_map import FAILED_GUARD, translate_errors
 from retentive.storage.engines.postgres.graphs import Graphs
 from retentive.storage.engines.postgres.replica import Replica
-from retentive.storage.engines.postgres.setup import DIALECT, set_up
+from retentive.storage.engines.postgres.setup import set_up
+from retentive.storage.engines.postgres.shared_trips import Question, SharedTrips
+from retentive.storage.engines.postgres.transactions import Call
 from retentive.storage.namespace_guard import NamespaceGuard
-from retentive.storage.queries import Queries, QueryTraits, SqlStatement
+from retentive.storage.queries import QueryTraits, SqlStatement
 from retentive.storage.scopes import chunk_filters
 from retentive.storage.tokenizer import Tokenizer
-from retentive.text.search_fields import FIELD_WEIGHTS, SEARCH_FIELDS
 
 T = TypeVar("T")
 
 FOLD_ROWS = 100  # rows of statistics that a namespace has on average before they are folded into one
 BULK_ROWS = 50  # from so many on, the statements of a batch are planned once, not per row (1,450 -> 3,200 rows/s)
+SPACE_INSERT = "space_insert"
 MAX_TERM_CHARS = 300  # an entry of an index has 2,704 bytes at most, of which a namespace may take 800
 VACUUM_DETAIL = (
     "dead rows make room for new ones; files of the server shrink by VACUUM FULL alone, which locks everybody out"
@@ -84,34 +90,37 @@ class PostgresEngine:
         self._process = os.getpid()
         self._tokenizer = Tokenizer()
         self._bind = Binder(self.tokens)
-        fields = render_weights(dict(zip(SEARCH_FIELDS, FIELD_WEIGHTS, strict=True)))
-        self._queries = Queries(self.dialect, "= ANY (:{})", weighted=fields)
+        self._queries = make_queries()
         self._spaces: dict[str, tuple[int, int]] = {}
+        self._known_spaces: set[str] = set()
         self._link = Connections(url, self._options)
         self._replica = Replica(replica, self._options, self._link)
         self._graphs = Graphs(self._link)
         self._bounds: Bounds | None = None
+        self._trips: SharedTrips | None = None
         self._role_is_ready = threading.Event()
         self.migrate()
 
     def read(self, query: str, params: Params = NO_PARAMS, filters: Sequence[str] = ()) -> list[tuple[Any, ...]]:
+        return self.read_many([Read(query, params, filters)])[0]
+
+    def read_many(self, reads: Sequence[Read]) -> list[list[tuple[Any, ...]]]:
         self._require_same_process()
-        statement = self._queries.statements(query, filters)[0]
-        values = self._bind(statement.names, params)
-        has_timeout = self._queries.traits(query).timeout != "none"
+        calls = []
+        for each in reads:
+            statement = self._queries.statements(each.query, each.filters)[0]
+            calls.append(Call(statement.sql, self._bind(statement.names, each.params)))
+        has_timeout = all(self._queries.traits(each.query).timeout != "none" for each in reads)
+        return [*map(_fetch_rows, self._fetch(Question(calls, is_search=False, has_timeout=has_timeout)))]
 
-        def fetch(connection: Connection) -> list[tuple[Any, ...]]:
-            if has_timeout:
-                return _fetch_rows(connection, statement.sql, values)
-            with connection.transaction():
-                connection.execute("SET LOCAL statement_timeout = 0")
-                return _fetch_rows(connection, statement.sql, values)
-
-        return self._read(fetch)
+    def together(self, works: Sequence[Callable[[Engine], T]]) -> list[T]:
+        view = copy.copy(self)
+        view._trips = trips = SharedTrips(self._ask, len(works))  # noqa: SLF001 - a copy of our own
+        return trips.run([partial(work, view) for work in works])
 
     def apply(self, steps: Iterable[Step]) -> None:
         self._require_same_process()
-        batch = [self._bind_step(step) for step in steps]
+        batch = [self._bind_step(step) for step in steps if not self._inserts_known_space(step)]
         derived = [*_count_chunks(batch), *_raise_sequences(batch), *_fold_statistics(batch)]
         batch += [self._bind_step(step) for step in derived]
         try:
@@ -119,6 +128,9 @@ class PostgresEngine:
         finally:  # also where it is not known whether it was kept
             if any(bound.traits.searched != "no" for bound in batch):
                 self._replica.note_write()
+        if any(bound.query == "remove_spaces" for bound in batch):
+            self._known_spaces.clear()
+        self._known_spaces.update(row["space"] for bound in batch if bound.query == SPACE_INSERT for row in bound.rows)
 
     def search_text(self, words: Sequence[str], scope: Scope, limit: int) -> list[Match]:
         terms = self.tokens(" ".join(words))
@@ -136,6 +148,14 @@ class PostgresEngine:
             return []
         rows = self._search(f"vectors_{plan.variant}", filters, {**params, **plan.params}, space.dimension)
         return _rank_matches(rows, limit)
+
+    def read_nearest(self, vector: Any, space: Space, scope: Scope, limit: int) -> list[tuple[Any, ...]]:
+        filters, params = chunk_filters(scope)
+        plan = self._plan_vectors(vector, space, scope, filters, limit, None)
+        if plan is None:
+            return []
+        values = {**params, **plan.params, "limit": limit}
+        return self._search(f"memories_near_{plan.variant}", filters, values, space.dimension)
 
     def search_both(
         self, words: Sequence[str], vector: Any, space: Space, scope: Scope, limit: int, min_score: float | None
@@ -202,7 +222,8 @@ class PostgresEngine:
     def _vacuum(self) -> ScrubResult:
         """Vacuum on a separate connection: it takes long, and cannot run inside a transaction."""
         with closing(self._link.connect()) as connection, translate_errors(self._link.where):
-            connection.execute("SELECT set_config('statement_timeout', '0', false)")
+            if not self._link.has_pooler:  # which would keep the setting for somebody else
+                connection.execute("SELECT set_config('statement_timeout', '0', false)")
             for statement in self._queries.statements("vacuum"):
                 connection.execute(statement.sql)
         return ScrubResult(done=True, detail=VACUUM_DETAIL)
@@ -218,6 +239,10 @@ class PostgresEngine:
             "pgvector": vector,
         }
 
+    @property
+    def deployment(self) -> Deployment:
+        return Deployment(self._link, self._replica.connections)
+
     def close(self) -> None:
         if os.getpid() != self._process:
             return
@@ -230,7 +255,17 @@ class PostgresEngine:
         statement = self._queries.statements(query, filters)[0]
         sql = statement.sql.replace("halfvec(0)", f"halfvec({int(dimension)})")
         values = self._bind(statement.names, params)
-        return self._replica.read(lambda connection: _fetch_rows(connection, sql, values), self._bounds)
+        (cursor,) = self._fetch(Question([Call(sql, values)], is_search=True, has_timeout=True))
+        return _fetch_rows(cursor)
+
+    def _fetch(self, question: Question) -> list[Cursor[Any]]:
+        return self._trips.fetch(question) if self._trips else self._ask(question)
+
+    def _ask(self, question: Question) -> list[Cursor[Any]]:
+        """Ask the replica, if there is one and only searches are asked for; else the primary."""
+        if question.is_search:
+            return self._replica.fetch(question.calls, self._bounds)
+        return self._link.fetch(question.calls, bounds=self._bounds, has_timeout=question.has_timeout)
 
     def _plan_vectors(
         self, vector: Any, space: Space, scope: Scope, filters: list[str], limit: int | None, min_score: float | None
@@ -257,8 +292,9 @@ class PostgresEngine:
             self._spaces[name] = rows[0]
         return self._spaces[name]
 
-    def _read(self, work: Callable[[Connection], T]) -> T:
-        return self._link.read(work, bounds=self._bounds)
+    def _inserts_known_space(self, step: Step) -> bool:
+        """Whether a step inserts a space that is there. On a cluster it would lock the table on every machine."""
+        return step.query == SPACE_INSERT and all(row["space"] in self._known_spaces for row in step.rows)
 
     def _bind_step(self, step: Step) -> BoundStep:
         """Convert all values of a step before the transaction begins."""
@@ -267,24 +303,33 @@ class PostgresEngine:
         return BoundStep(step.query, self._queries.traits(step.query), statements, rows, values, step.expect)
 
     def _run(self, connection: Connection, pipeline: Pipeline, batch: Sequence[BoundStep]) -> None:
-        """Send all statements, then compare how many rows each guarded one changed with the number expected."""
+        """Send all statements. A guarded one fails if it changes another number of rows than expected.
+
+        On a cluster such a statement would no longer be that of one machine. There the rows are counted here.
+        """
         guards = []
-        _configure_transaction(connection, batch)
+        self._configure_transaction(connection, batch)
         for bound in batch:
-            if bound.expect is None and len(bound.statements) == 1:
-                if bound.rows:
-                    connection.cursor().executemany(bound.statements[0].sql, [row[0] for row in bound.values])
+            if bound.expect is None:
+                _send_rows(connection, bound)
                 continue
             for row in bound.values:
-                for statement, values in zip(bound.statements, row, strict=True):
-                    cursor = connection.execute(statement.sql, values)
-                if bound.expect is not None:
-                    guards.append((cursor, bound))
-        pipeline.sync()
-        for cursor, bound in guards:
-            if cursor.rowcount != bound.expect:
-                where = self._link.where
-                raise Stale(f"{where}: {bound.query} found another state than the one it was decided on")
+                for statement, values in zip(bound.statements[:-1], row[:-1], strict=True):
+                    connection.execute(statement.sql, values)
+                last = bound.statements[-1].sql
+                sql = last if self._link.is_cluster else guard_statement(last, bound.expect)
+                guards.append((connection.execute(sql, row[-1]), bound))
+        if self._link.is_cluster and guards:
+            pipeline.sync()
+            if any(cursor.rowcount != bound.expect for cursor, bound in guards):
+                raise Stale(f"{self._link.where}: {FAILED_GUARD}")
+
+    def _configure_transaction(self, connection: Connection, batch: Sequence[BoundStep]) -> None:
+        """A cluster plans each statement for the machine that has its namespace: there a generic plan cannot be."""
+        if sum(len(bound.rows) for bound in batch) >= BULK_ROWS and not self._link.is_cluster:
+            connection.execute("SET LOCAL plan_cache_mode = force_generic_plan")
+        if any(bound.traits.timeout == "none" for bound in batch):
+            connection.execute("SET LOCAL statement_timeout = 0")
 
     def _require_same_process(self) -> None:
         if os.getpid() != self._process:
@@ -292,11 +337,16 @@ class PostgresEngine:
             raise Closed(f"{where} was opened before a fork", "Open the store in the forked process itself.")
 
 
-def _configure_transaction(connection: Connection, batch: Sequence[BoundStep]) -> None:
-    if sum(len(bound.rows) for bound in batch) >= BULK_ROWS:
-        connection.execute("SET LOCAL plan_cache_mode = force_generic_plan")
-    if any(bound.traits.timeout == "none" for bound in batch):
-        connection.execute("SET LOCAL statement_timeout = 0")
+def _send_rows(connection: Connection, bound: BoundStep) -> None:
+    """Each statement with all rows, which costs the driver less than each row with all statements."""
+    if bound.rows:
+        for statement, values in zip(bound.statements, zip(*bound.values, strict=True), strict=True):
+            connection.cursor().executemany(statement.sql, values)
+
+
+def guard_statement(sql: str, expect: int) -> str:
+    """The statement, failing with a division by zero if it changes another number of rows."""
+    return f"WITH guarded AS ({sql} RETURNING 1) SELECT 1 / (count(*) = {int(expect)})::int FROM guarded"
 
 
 def _count_chunks(batch: Sequence[BoundStep]) -> Iterator[Step]:
@@ -304,14 +354,21 @@ def _count_chunks(batch: Sequence[BoundStep]) -> Iterator[Step]:
     rows, tokens = Counter[str](), Counter[str]()
     for bound in batch:
         if bound.traits.counts == "chunks":
-            fields = [at for at, name in enumerate(bound.statements[0].names) if name.startswith("f_")]
-            for row, (values,) in zip(bound.rows, bound.values, strict=True):
+            place, fields = _find_text_fields(bound.statements)
+            for row, values in zip(bound.rows, bound.values, strict=True):
                 if row.get("status", "active") == "active":  # a migrated chunk may be inactive
                     rows[row["namespace"]] += 1
-                    tokens[row["namespace"]] += sum(values[at].count(" ") + 1 for at in fields if values[at])
+                    texts = (values[place][field] for field in fields)
+                    tokens[row["namespace"]] += sum(text.count(" ") + 1 for text in texts if text)
     if rows:
         added = [{"namespace": name, "rows": count, "tokens": tokens[name]} for name, count in sorted(rows.items())]
         yield Step("statistics_add", added)
+
+
+def _find_text_fields(statements: Sequence[SqlStatement]) -> tuple[int, list[int]]:
+    """The statement that inserts the texts of a chunk, and where its tokens are among the values."""
+    place = next(at for at, statement in enumerate(statements) if "f_content" in statement.names)
+    return place, [at for at, name in enumerate(statements[place].names) if name.startswith("f_")]
 
 
 def _raise_sequences(batch: Sequence[BoundStep]) -> Iterator[Step]:
@@ -329,8 +386,7 @@ def _fold_statistics(batch: Sequence[BoundStep]) -> Iterator[Step]:
         yield Step("statistics_fold", [{"namespace": namespace} for namespace in namespaces])
 
 
-def _fetch_rows(connection: Connection, sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
-    cursor = connection.execute(sql, values)
+def _fetch_rows(cursor: Cursor[Any]) -> list[tuple[Any, ...]]:
     return unpack_vectors(cursor.fetchall(), cursor.description or ())
 
 

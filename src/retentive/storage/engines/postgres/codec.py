@@ -8,8 +8,12 @@ The rows of a step are the same for every engine. Values that only PostgreSQL ne
   vector   float16 bytes, little-endian, become pgvector's binary format: big-endian behind a header. A vector that is
            read becomes the same bytes again.
   sets     tuples become lists, which the driver sends as arrays.
+
+`fresh_number` is made here: a number that no row has, for a statement that inserts what it selects. The number of a
+sequence would be known to the coordinator of a cluster alone, so the rows would have to travel through it.
 """
 
+import random
 import struct
 from array import array
 from collections.abc import Callable, Mapping, Sequence
@@ -21,6 +25,8 @@ from psycopg.pq import Format
 from psycopg.types.numeric import Int8Dumper
 
 from retentive.storage import Params
+
+FRESH_BITS = 61  # random; the bit above them keeps clear of the numbers of a sequence
 
 
 class PackedVector:
@@ -83,6 +89,8 @@ class Binder:
         return [self._value(name, row) for name in names]
 
     def _value(self, name: str, row: Params) -> Any:
+        if name == "fresh_number":
+            return random.getrandbits(FRESH_BITS) | 1 << FRESH_BITS
         if name.startswith("raw_"):
             return row[f"f_{name[4:]}"]
         value = row[name]

@@ -2,30 +2,32 @@
 
 A lost connection is the normal case: servers restart, proxies drop what is idle. So:
   a. A read is repeated on a new connection until `RECONNECT_SECONDS` is over.
-  b. A write that was lost before its commit was sent is repeated too: the server has rolled it back.
-  c. A write that was lost with its commit may or may not have been committed. Each write inserts a token of its own
-     into `commits`. To find out, the token is claimed. If the claim is refused, the write was committed; otherwise it
-     was not, and never will be. While an old connection is still at work, the claim waits for it. (The status of the
-     transaction's id would not do: an id that a crash wiped out is used again.)
-  d. A connection is not tested before it is used: that would cost every call a round trip.
+  b. A write travels with its commit, in one round trip. If it was lost, it may or may not have been committed. Each
+     write inserts a token of its own into `commits`. To find out, the token is claimed. If the claim is refused, the
+     write was committed; otherwise it was not, and never will be, and is repeated. While an old connection is still at
+     work, the claim waits for it. (The status of the transaction's id would not do: an id that a crash wiped out is
+     used again.)
+  c. A connection is not tested before it is used: that would cost every call a round trip. A write only looks whether
+     the server has ended the connection meanwhile, which its socket knows.
 
-Session settings are made when a connection opens. The restriction to namespaces is set in each transaction, so that it
-cannot outlive it.
+`transactions.py` has the settings of a session or a transaction. The restriction to namespaces is set in each
+transaction, so that it cannot outlive it.
 """
 
 import logging
 import random
 import re
+import selectors
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import psycopg
-from psycopg import Pipeline, RawCursor, conninfo, errors
+from psycopg import Cursor, Pipeline, RawCursor, conninfo, errors
 from psycopg.pq import TransactionStatus
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
@@ -33,46 +35,29 @@ from retentive.errors import BadConfig, Busy, Closed, Stale, StorageError, Uncer
 from retentive.model import Bounds
 from retentive.storage.engines.postgres.codec import register_dumpers
 from retentive.storage.engines.postgres.error_map import CommitUnknown, ConnectionLost, is_lost, translate_errors
+from retentive.storage.engines.postgres.transactions import (
+    SCHEMA,
+    Call,
+    make_restricting_calls,
+    make_settings_call,
+)
 
 T = TypeVar("T")
 Connection = psycopg.Connection[Any]
 Work = Callable[[Connection, Pipeline], None]
 
-SCHEMA = "retentive"
-ROLE = "retentive_restricted"  # of restricted transactions; it owns nothing, so the row policies apply to it
 RECONNECT_SECONDS = 15.0  # a server that was killed is back in two to five; nobody waits much longer for an answer
 RECONNECT_PAUSE = 0.05  # seconds between attempts to reconnect
 PRUNE_SHARE = 0.01  # of the writes also prune the tokens of earlier ones
 MAX_ATTEMPTS = 5  # of a write that the server chose to end a deadlock
 
-# Generic plans do not know which index of a space to use (8 -> 108 ms). Compiling a plan takes longer than running it.
-# The graph is scanned until there are enough rows of the namespace (else one with 5 % of all rows finds 18 % of its
-# own). A transaction whose client vanished is ended, and its locks with it. A statement that waited for another writer
-# sees what that one wrote, whatever the default of the database is.
-SESSION_SETTINGS = {
-    "plan_cache_mode": "force_custom_plan",
-    "jit": "off",
-    "random_page_cost": "1.1",
-    "max_parallel_workers_per_gather": "0",
-    "hnsw.iterative_scan": "relaxed_order",
-    "hnsw.ef_search": "100",
-    "hnsw.max_scan_tuples": "40000",
-    "idle_in_transaction_session_timeout": "60s",
-    "default_transaction_isolation": "read committed",
-}
-_SEARCH_PATH = (
-    f"'{SCHEMA}, ' || coalesce((SELECT quote_ident(n.nspname) FROM pg_extension e"
-    " JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'vector'), 'public')"
-)
-
-_RESTRICT = (
-    "SELECT set_config('role', $1, true), set_config('retentive.namespaces', $2::text[]::text, true),"
-    " set_config('retentive.subtrees', $3::text[]::text, true)"
-)
+_CLAIM = f"INSERT INTO {SCHEMA}.commits (token, kept) VALUES ($1, false) ON CONFLICT (token) DO NOTHING"
+_FIND_CLAIM = f"SELECT kept FROM {SCHEMA}.commits WHERE token = $1"
 
 # A client that lost an answer claims its token within seconds.
 _PRUNE = (
-    "DELETE FROM commits WHERE token IN (SELECT token FROM commits WHERE at < now() - interval '1 hour'"
+    f"DELETE FROM {SCHEMA}.commits WHERE token IN (SELECT token FROM {SCHEMA}.commits"
+    " WHERE at < now() - interval '1 hour'"
     " LIMIT 10000 FOR UPDATE SKIP LOCKED)"
 )
 
@@ -91,6 +76,8 @@ class Options:
     connect_timeout: int = 10
     attributes: str = "read-write"
     """`target_session_attrs`: which server to choose if the address names several."""
+    pooler: str = "auto"
+    """`transaction`: a pooler stands between, and gives a connection for one transaction; `none`: there is none."""
 
 
 class Connections:
@@ -109,6 +96,11 @@ class Connections:
         self._opening = threading.Lock()
         self._pool: ConnectionPool[Connection] | None = None
         self._closed = False
+        self._is_identified = False
+        self.has_pooler = options.pooler == "transaction"
+        """Whether a transaction may run on another connection of the server than the one before."""
+        self.is_cluster = False
+        """Whether the server is the coordinator of a cluster (Citus)."""
 
     def connect(self) -> Connection:
         """Open a connection outside the pool: for long work, and to find out what is wrong with the address."""
@@ -121,16 +113,31 @@ class Connections:
                 raise
             return connection
 
+    def fetch(
+        self,
+        calls: Sequence[Call],
+        patience: float | None = None,
+        bounds: Bounds | None = None,
+        *,
+        has_timeout: bool = True,
+    ) -> list[Cursor[Any]]:
+        """Run statements that change nothing, in one round trip, and return their results. Repeated as by `read`."""
+        return self._repeat(lambda connection: self._fetch(connection, calls, bounds, has_timeout), patience)
+
     def read(self, work: Callable[[Connection], T], patience: float | None = None, bounds: Bounds | None = None) -> T:
         """Run work that changes nothing. It is repeated if the connection is lost, until the patience is over."""
+        return self._repeat(lambda connection: self._run_restricted(connection, work, bounds), patience)
+
+    def _repeat(self, work: Callable[[Connection], T], patience: float | None) -> T:
         deadline = time.monotonic() + (RECONNECT_SECONDS if patience is None else patience)
         with translate_errors(self.where):
             while True:
                 try:
                     with self._connection(deadline) as connection:
-                        return self._run_restricted(connection, work, bounds)
+                        return work(connection)
                 except ConnectionLost as error:
                     self._recover(deadline, error)
+                    self._require_patience(deadline, error)
 
     def write(self, work: Work, bounds: Bounds | None = None) -> None:
         """Commit one transaction exactly once, or not at all. `work` may be called more than once."""
@@ -158,37 +165,39 @@ class Connections:
             try:
                 with self._connection(deadline) as connection:
                     self._send(connection, token, work, bounds)
-                    self._commit(connection)
             except CommitUnknown as error:
                 if self._was_committed(token, error):
                     return
+                self._require_patience(deadline, error)
             except ConnectionLost as error:
                 self._recover(deadline, error)
+                self._require_patience(deadline, error)
             else:
                 return
 
+    def _require_patience(self, deadline: float, lost: ConnectionLost) -> None:
+        """Raise if the time is over: the server can be reached, and lost a connection behind it again and again."""
+        if time.monotonic() > deadline:
+            raise Unreachable(f"{self.where}: {lost}")
+
     def _send(self, connection: Connection, token: str, work: Work, bounds: Bounds | None) -> None:
-        """Send all of the transaction but its commit, in one round trip if `work` does not wait for an answer."""
+        """Send a whole transaction: in one round trip, if `work` waits for nothing."""
+        _require_alive(connection)
         try:
             with connection.pipeline() as pipeline:
-                connection.execute("BEGIN")
-                connection.execute("INSERT INTO commits (token) VALUES ($1)", (token,))
+                connection.execute(self._begin)
+                connection.execute(f"INSERT INTO {SCHEMA}.commits (token) VALUES ($1)", (token,))
                 if random.random() < PRUNE_SHARE:  # noqa: S311 - nothing depends on it
                     connection.execute(_PRUNE)
-                self._restrict(connection, bounds and bounds.writable)
+                for call in self._make_opening_calls(bounds and bounds.writable):
+                    connection.execute(*call)
                 work(connection, pipeline)
-        except BaseException:
+                connection.execute("COMMIT")
+        except BaseException as error:
+            if isinstance(error, psycopg.Error) and is_lost(connection, error):
+                raise CommitUnknown(str(error).strip()) from error
             with suppress(psycopg.Error):
                 connection.rollback()
-            raise
-
-    @staticmethod
-    def _commit(connection: Connection) -> None:
-        try:
-            connection.execute("COMMIT")
-        except psycopg.Error as error:
-            if is_lost(connection, error):
-                raise CommitUnknown(str(error).strip()) from error
             raise
 
     def _was_committed(self, token: str, lost: CommitUnknown) -> bool:
@@ -205,26 +214,54 @@ class Connections:
         while True:
             try:
                 with self._connection(deadline) as connection:
-                    claim = "INSERT INTO commits (token, kept) VALUES ($1, false) ON CONFLICT (token) DO NOTHING"
-                    connection.execute(claim, (token,))
-                    rows = connection.execute("SELECT kept FROM commits WHERE token = $1", (token,)).fetchall()
+                    connection.execute(_CLAIM, (token,))
+                    rows = connection.execute(_FIND_CLAIM, (token,)).fetchall()
                     return bool(rows[0][0])
             except ConnectionLost as lost:
                 self._recover(deadline, lost)
 
+    def _fetch(
+        self, connection: Connection, calls: Sequence[Call], bounds: Bounds | None, has_timeout: bool
+    ) -> list[Cursor[Any]]:
+        opening = [*self._make_opening_calls(bounds)]
+        if not has_timeout:
+            opening.append(Call("SET LOCAL statement_timeout = 0"))
+        if not opening and len(calls) == 1:
+            return [connection.execute(*calls[0])]
+        try:
+            with connection.pipeline():
+                if opening:
+                    connection.execute(self._begin)
+                    for call in opening:
+                        connection.execute(*call)
+                cursors = [connection.execute(*call) for call in calls]
+                if opening:
+                    connection.execute("COMMIT")
+        except BaseException:
+            with suppress(psycopg.Error):
+                connection.rollback()
+            raise
+        return cursors
+
     def _run_restricted(self, connection: Connection, work: Callable[[Connection], T], bounds: Bounds | None) -> T:
-        if self._narrow_bounds(bounds) is None:
+        opening = [*self._make_opening_calls(bounds)]
+        if not opening:
             return work(connection)
-        with connection.pipeline(), connection.transaction():
-            self._restrict(connection, bounds)
+        with connection.transaction():
+            for call in opening:
+                connection.execute(*call)
             return work(connection)
 
-    def _restrict(self, connection: Connection, bounds: Bounds | None) -> None:
-        """Set the role and the visible namespaces for the rest of the transaction."""
+    @property
+    def _begin(self) -> str:
+        return "BEGIN ISOLATION LEVEL READ COMMITTED" if self.has_pooler else "BEGIN"
+
+    def _make_opening_calls(self, bounds: Bounds | None) -> Iterator[Call]:
+        """What a transaction begins with, after BEGIN."""
+        if self.has_pooler:
+            yield make_settings_call(self._options.statement_timeout, is_local=True)
         if narrowed := self._narrow_bounds(bounds):
-            connection.execute(_RESTRICT, (ROLE, [*narrowed.names], [*narrowed.prefixes]))
-            if narrowed.read_only:
-                connection.execute("SET LOCAL transaction_read_only = on")
+            yield from make_restricting_calls(narrowed, is_cluster=self.is_cluster)
 
     def _narrow_bounds(self, bounds: Bounds | None) -> Bounds | None:
         """The bounds of a caller, within those of this process; None: no restriction."""
@@ -302,9 +339,28 @@ class Connections:
 
     def _configure(self, connection: Connection) -> None:
         register_dumpers(connection)
-        settings = {**SESSION_SETTINGS, "statement_timeout": f"{int(self._options.statement_timeout * 1000)}ms"}
-        calls = ", ".join(f"set_config('{name}', '{value}', false)" for name, value in settings.items())
-        connection.execute(f"SELECT set_config('search_path', {_SEARCH_PATH}, false), {calls}")
+        if not self._is_identified:
+            self._identify(connection)
+        if self.has_pooler:
+            connection.prepare_threshold = None  # the next transaction would not find what this one prepared
+        else:
+            connection.execute(*make_settings_call(self._options.statement_timeout, is_local=False))
+
+    def _identify(self, connection: Connection) -> None:
+        """Find out what answers. A pooler gives numbers of processes that are not those of the server."""
+        sql = "SELECT pg_backend_pid(), EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'citus')"
+        process, self.is_cluster = connection.execute(sql, prepare=False).fetchall()[0]
+        if self._options.pooler == "auto":
+            self.has_pooler = process != connection.info.backend_pid
+        self._is_identified = True
+
+
+def _require_alive(connection: Connection) -> None:
+    """Raise if the server has ended the connection while it was idle: then there is something to be read from it."""
+    with selectors.DefaultSelector() as selector:
+        selector.register(connection.fileno(), selectors.EVENT_READ)
+        while selector.select(0):
+            connection.pgconn.consume_input()  # raises at the end
 
 
 def _parse_url(url: str) -> dict[str, Any]:

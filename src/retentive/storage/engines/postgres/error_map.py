@@ -21,6 +21,9 @@ from retentive.errors import (
     Unwritable,
 )
 
+FAILED_GUARD = "a step found another state than the one it was decided on"
+"""What division by zero means: `guard_statement` divides by whether a step changed as many rows as it should."""
+
 _RIGHTS_HINT = "Ask whoever runs the database for the right to do this; see docs/how-to/postgres.md."
 _BUSY_HINT = "The server is busy, or the answer took longer than statement_timeout allows; retry in a moment."
 _ERRORS: dict[type[psycopg.Error], tuple[type[RetentiveError], str]] = {
@@ -44,6 +47,8 @@ _CONNECTION_ENDED = (
     errors.CannotConnectNow,
     errors.IdleInTransactionSessionTimeout,
 )
+CONNECTION_CLASS = "08"  # of error codes
+REMOTE_NODE = "connection to the remote node"  # Citus, which does not always give a code of that class
 _TLS_ERRORS = ("certificate", "does not support SSL")  # a retry would not help
 _TEMPORARY_REFUSALS = ("starting up", "shutting down", "in recovery", "too many", "not yet accepting")
 
@@ -66,10 +71,15 @@ def is_lost(connection: psycopg.Connection[Any], error: psycopg.Error) -> bool:
 
     Errors of the server have a code. An operational error of the driver itself means that the two no longer talk.
     """
-    if connection.closed or isinstance(error, _CONNECTION_ENDED):
+    if connection.closed or isinstance(error, _CONNECTION_ENDED) or is_lost_behind(error):
         return True
     is_from_driver = error.sqlstate is None and isinstance(error, psycopg.OperationalError)
     return is_from_driver and not isinstance(error, errors.PipelineAborted)
+
+
+def is_lost_behind(error: psycopg.Error) -> bool:
+    """Whether the server itself lost a connection: one of a cluster, to another machine of it."""
+    return (error.sqlstate or "").startswith(CONNECTION_CLASS) or REMOTE_NODE in str(error)
 
 
 @contextmanager
@@ -84,7 +94,11 @@ def translate_errors(where: str) -> Iterator[None]:
 
 def translate_error(where: str, error: psycopg.Error) -> RetentiveError:
     # The details of the message are left out: they would show the values to be written.
+    if isinstance(error, errors.DivisionByZero):
+        return Stale(f"{where}: {FAILED_GUARD}")
     text = f"{where}: {error.diag.message_primary or str(error).strip()}"
+    if is_lost_behind(error):
+        return Unreachable(text)
     for kind, (ours, hint) in _ERRORS.items():
         if isinstance(error, kind):
             return ours(text, hint)

@@ -24,6 +24,7 @@ from retentive.errors import StorageError
 from retentive.storage.engines.postgres.connections import Connection, Connections
 from retentive.storage.engines.postgres.error_map import translate_errors
 from retentive.storage.engines.postgres.setup import LOCK
+from retentive.storage.engines.postgres.transactions import SCHEMA
 
 MIN_GRAPH_ROWS = 10_000  # of a namespace
 M, EF_CONSTRUCTION = 16, 100  # recall@10 at 100,000 rows of 384 dimensions: 0.99 to 1.00; built in under a minute
@@ -70,6 +71,8 @@ class Graphs:
         self._questions += 1
         if self._questions % LOOK_EVERY or space in self._known or dimension > MAX_DIMENSION:
             return
+        if self._connections.has_pooler:  # locks and settings of a session cannot be had through it
+            return
         if time.monotonic() < self._retry_at:
             return
         with self._lock:
@@ -81,11 +84,14 @@ class Graphs:
                 self._thread.start()
 
     def build_missing(self) -> None:
-        """Build missing graphs, and rebuild unfinished ones. Waits for it."""
+        """Build missing graphs, and rebuild unfinished ones. Waits for it. Through a pooler it does nothing."""
+        if self._connections.has_pooler:
+            return
         sql = (
-            "SELECT id, dimension FROM spaces WHERE dimension <= $2 AND (id IN (SELECT space FROM vectors"
+            f"SELECT id, dimension FROM {SCHEMA}.spaces WHERE dimension <= $2"
+            f" AND (id IN (SELECT space FROM {SCHEMA}.vectors"
             " GROUP BY space, namespace HAVING count(*) >= $1) OR id IN (SELECT split_part(relname, '_', 3)::int"
-            f" FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relname ^@ '{_INDEX_PREFIX}'))"
+            f" FROM pg_class WHERE relnamespace = '{SCHEMA}'::regnamespace AND relname ^@ '{_INDEX_PREFIX}'))"
         )
         connection = self._connections.connect()
         try:
@@ -110,7 +116,7 @@ class Graphs:
         try:
             connection = self._build_connection = self._connections.connect()
             try:
-                sql = "SELECT coalesce(sum(rows), 0) FROM statistics WHERE namespace = ANY ($1)"
+                sql = f"SELECT coalesce(sum(rows), 0) FROM {SCHEMA}.statistics WHERE namespace = ANY ($1)"
                 rows = connection.execute(sql, (namespaces,)).fetchall()[0][0]
                 if not self._closed and rows >= _max_scanned_rows(_count_largest_table(connection), USUAL_DEPTH):
                     self._build(connection, space, dimension)
@@ -126,12 +132,12 @@ class Graphs:
         if connection.execute("SELECT pg_try_advisory_lock($1)", ((LOCK << 31) + space,)).fetchall() == [(False,)]:
             return  # another process builds it
         connection.execute("SELECT set_config('statement_timeout', '0', false), set_config('lock_timeout', '0', false)")
-        rows = connection.execute("SELECT count(*) FROM vectors WHERE space = $1", (space,)).fetchall()[0][0]
+        rows = connection.execute(f"SELECT count(*) FROM {SCHEMA}.vectors WHERE space = $1", (space,)).fetchall()[0][0]
         needed = rows * (2 * dimension + 500) // 1024 + 65_536  # kilobytes; a graph that does not fit is slow to build
         connection.execute(f"SELECT set_config('maintenance_work_mem', '{min(needed, 2_000_000)}kB', false)")
         for table, name in _list_vector_tables(connection, space):
             sql = (
-                f"CREATE INDEX CONCURRENTLY IF NOT EXISTS {name} ON {table}"
+                f"CREATE INDEX CONCURRENTLY IF NOT EXISTS {name} ON {SCHEMA}.{table}"
                 f" USING hnsw ((vector::halfvec({int(dimension)})) halfvec_ip_ops)"
                 f" WITH (m = {M}, ef_construction = {EF_CONSTRUCTION}) WHERE space = {int(space)}"
             )
@@ -145,8 +151,8 @@ class Graphs:
 def _create_index(connection: Connection, name: str, sql: str) -> None:
     """Create an index, and drop an unfinished one of its name first."""
     valid = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)"
-    if connection.execute(valid, (name,)).fetchall() == [(False,)]:
-        connection.execute(f"DROP INDEX CONCURRENTLY {name}")
+    if connection.execute(valid, (f"{SCHEMA}.{name}",)).fetchall() == [(False,)]:
+        connection.execute(f"DROP INDEX CONCURRENTLY {SCHEMA}.{name}")
     connection.execute(sql)
 
 
@@ -159,7 +165,7 @@ def _count_largest_table(connection: Connection) -> float:
     """Rows of the largest table that holds vectors, as far as the server has counted them."""
     sql = (
         "SELECT max(c.reltuples) FROM pg_class c LEFT JOIN pg_inherits i ON i.inhrelid = c.oid"
-        " WHERE c.relkind = 'r' AND 'vectors'::regclass IN (c.oid, i.inhparent)"
+        f" WHERE c.relkind = 'r' AND '{SCHEMA}.vectors'::regclass IN (c.oid, i.inhparent)"
     )
     return max(0.0, float(connection.execute(sql).fetchall()[0][0]))
 
@@ -168,7 +174,7 @@ def _list_vector_tables(connection: Connection, space: int) -> list[tuple[str, s
     """The tables that hold vectors, each with the name of its graph. A partition that was added later has none."""
     rows: list[Any] = connection.execute(
         "SELECT c.relname FROM pg_class c LEFT JOIN pg_inherits i ON i.inhrelid = c.oid"
-        " WHERE c.relkind = 'r' AND 'vectors'::regclass IN (c.oid, i.inhparent)"
+        f" WHERE c.relkind = 'r' AND '{SCHEMA}.vectors'::regclass IN (c.oid, i.inhparent)"
     ).fetchall()
     return [(table, f"{_INDEX_PREFIX}{space}" + table.removeprefix("vectors")) for (table,) in rows]
 
@@ -178,6 +184,6 @@ def _read_graphs(connection: Connection) -> dict[int, Graph]:
     rows: list[Any] = connection.execute(
         "SELECT split_part(c.relname, '_', 3)::int, bool_and(i.indisvalid), max(c.reltuples) FROM pg_class c"
         " JOIN pg_index i ON i.indexrelid = c.oid"
-        f" WHERE c.relnamespace = current_schema()::regnamespace AND c.relname ^@ '{_INDEX_PREFIX}' GROUP BY 1"
+        f" WHERE c.relnamespace = '{SCHEMA}'::regnamespace AND c.relname ^@ '{_INDEX_PREFIX}' GROUP BY 1"
     ).fetchall()
     return {space: Graph(max(rows, 0.0)) for space, valid, rows in rows if valid}

@@ -7,13 +7,16 @@ and the replica is not used for a while.
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
+
+from psycopg import Cursor
 
 from retentive.errors import Stale, StorageError
 from retentive.model import Bounds
 from retentive.storage.engines.postgres.connections import Connection, Connections, Options
+from retentive.storage.engines.postgres.transactions import Call
 
 T = TypeVar("T")
 
@@ -31,14 +34,27 @@ class Replica:
         self._required_position: str | None = None
         """The position in the write-ahead log that the replica must have replayed to have this process's writes."""
 
+    def fetch(self, calls: Sequence[Call], bounds: Bounds | None = None) -> list[Cursor[Any]]:
+        """Run statements in one round trip."""
+        return self._ask(lambda server, patience: server.fetch(calls, patience, bounds))
+
     def read(self, work: Callable[[Connection], T], bounds: Bounds | None = None) -> T:
+        return self._ask(lambda server, patience: server.read(work, patience, bounds))
+
+    def _ask(self, ask: Callable[[Connections, float | None], T]) -> T:
+        """Ask the replica, or the primary if that one is behind or away."""
         if self._replica and time.monotonic() >= self._skip_until:
             try:
                 if self._has_own_writes(self._replica):
-                    return self._replica.read(work, _REPLICA_PATIENCE, bounds)
+                    return ask(self._replica, _REPLICA_PATIENCE)
             except (StorageError, Stale):  # Stale: the primary vacuumed rows that the query needed
                 self._skip_until = time.monotonic() + SKIP_SECONDS
-        return self._primary.read(work, bounds=bounds)
+        return ask(self._primary, None)
+
+    @property
+    def connections(self) -> Connections | None:
+        """The connections to the replica; None if none is configured."""
+        return self._replica
 
     def note_write(self) -> None:
         """Note that something was committed that searches can find."""

@@ -11,21 +11,27 @@ from typing import Any
 from psycopg import errors, sql
 
 from retentive.errors import NotAStore, StorageError, Unwritable
-from retentive.storage.engines.postgres.connections import ROLE, SCHEMA, Connection, Connections
+from retentive.storage.engines.postgres.connections import Connection, Connections
+from retentive.storage.engines.postgres.dialect import DIALECT
 from retentive.storage.engines.postgres.error_map import translate_errors
+from retentive.storage.engines.postgres.policies import has_other_policies, write_policies
+from retentive.storage.engines.postgres.transactions import ROLE, SCHEMA, make_settings_call
 from retentive.storage.migrations import Migration, find_missing, load_migrations
 
-DIALECT = "postgres"
 LOCK = 0x52544E56  # "RTNV": the key of the advisory lock
 MIN_PGVECTOR = (0, 8)  # before it a graph could not be scanned for the rows of one namespace
 _PARTITIONED_TABLE = re.compile(r"CREATE TABLE (\w+) \((?:(?!CREATE TABLE).)*?\) /\* by namespace \*/", re.DOTALL)
 _PARTITION_MARK = "/* by namespace */"
 
+WITH_SET_OPTION = 160000  # the version from which a member may assume a role only if that was granted by itself
+
 _GRANT_RIGHTS = sql.SQL(
     "GRANT USAGE ON SCHEMA {schema} TO {role};"
     "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {role};"
-    "REVOKE ALL ON commits, migrations, tokens FROM {role}; GRANT SELECT ON migrations TO {role};"
-    "REVOKE INSERT, UPDATE, DELETE ON meta FROM {role}; REVOKE UPDATE, DELETE ON spaces FROM {role};"
+    "REVOKE ALL ON {schema}.commits, {schema}.migrations, {schema}.tokens FROM {role};"
+    "GRANT SELECT ON {schema}.migrations TO {role};"
+    "REVOKE INSERT, UPDATE, DELETE ON {schema}.meta FROM {role};"
+    "REVOKE UPDATE, DELETE ON {schema}.spaces FROM {role};"
     "GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA {schema} TO {role}"
 ).format(schema=sql.Identifier(SCHEMA), role=sql.Identifier(ROLE))
 
@@ -35,15 +41,19 @@ def set_up(connections: Connections, partitions: int, restricted: bool) -> None:
     try:
         with translate_errors(connections.where):
             known = load_migrations(DIALECT)
-            if find_missing(known, _read_applied(connection), connections.where) or (
-                restricted and not _has_role(connection)
+            if (
+                find_missing(known, _read_applied(connection), connections.where)
+                or (restricted and not _has_role(connection))
+                or (connections.is_cluster and has_other_policies(connection, is_cluster=True))
             ):
                 with connection.transaction():
                     connection.execute("SELECT pg_advisory_xact_lock($1)", (LOCK,))
-                    connection.execute("SET LOCAL statement_timeout = 0")
+                    connection.execute(*make_settings_call(0, is_local=True))
                     _migrate(connection, connections, known, partitions)
+                    if connections.is_cluster:
+                        write_policies(connection, is_cluster=True)
                     if restricted:
-                        _prepare_role(connection)
+                        _prepare_role(connection, is_cluster=connections.is_cluster)
     finally:
         connection.close()
 
@@ -56,13 +66,13 @@ def _migrate(connection: Connection, connections: Connections, known: list[Migra
     _install_pgvector(connection)
     connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
     connection.execute(
-        "CREATE TABLE IF NOT EXISTS migrations"
+        f"CREATE TABLE IF NOT EXISTS {SCHEMA}.migrations"
         " (number integer PRIMARY KEY, name text NOT NULL, hash text NOT NULL, applied bigint NOT NULL)"
     )
     for migration in todo:
         connection.execute(add_hash_partitions(migration.sql, partitions))
         connection.execute(
-            "INSERT INTO migrations VALUES ($1, $2, $3, $4)",
+            f"INSERT INTO {SCHEMA}.migrations VALUES ($1, $2, $3, $4)",
             (migration.number, migration.name, migration.hash, time.time_ns() // 1000),
         )
 
@@ -85,9 +95,9 @@ def add_hash_partitions(schema: str, partitions: int) -> str:
 
 
 def _read_applied(connection: Connection) -> dict[int, str]:
-    if connection.execute("SELECT to_regclass('migrations')").fetchall() == [(None,)]:
+    if connection.execute(f"SELECT to_regclass('{SCHEMA}.migrations')").fetchall() == [(None,)]:
         return {}
-    rows: list[Any] = connection.execute("SELECT number, hash FROM migrations").fetchall()
+    rows: list[Any] = connection.execute(f"SELECT number, hash FROM {SCHEMA}.migrations").fetchall()
     return dict(rows)
 
 
@@ -119,29 +129,40 @@ def _install_pgvector(connection: Connection) -> None:
 def _has_role(connection: Connection) -> bool:
     """Whether the role exists, has its rights on every table and no others, and may be assumed by this user."""
     found = connection.execute(
-        "SELECT has_schema_privilege(r.oid, $2, 'USAGE') AND pg_has_role(r.oid, 'MEMBER')"
-        " AND NOT has_table_privilege(r.oid, 'spaces', 'UPDATE, DELETE')"
-        " AND NOT has_table_privilege(r.oid, 'tokens', 'SELECT, INSERT, UPDATE, DELETE')"
+        "SELECT has_schema_privilege(r.oid, $2, 'USAGE') AND pg_has_role(r.oid, $3)"
+        f" AND NOT has_table_privilege(r.oid, '{SCHEMA}.spaces', 'UPDATE, DELETE')"
+        f" AND NOT has_table_privilege(r.oid, '{SCHEMA}.tokens', 'SELECT, INSERT, UPDATE, DELETE')"
         " AND NOT EXISTS (SELECT 1 FROM pg_class c WHERE c.relnamespace = $2::text::regnamespace"
         "   AND c.relkind IN ('r', 'p') AND c.relname NOT IN ('commits', 'tokens')"
         "   AND NOT has_table_privilege(r.oid, c.oid, 'SELECT'))"
         " FROM pg_roles r WHERE r.rolname = $1",
-        (ROLE, SCHEMA),
+        (ROLE, SCHEMA, _assuming(connection)),
     ).fetchall()
     return found == [(True,)]
 
 
-def _prepare_role(connection: Connection) -> None:
-    """Create the role of restricted transactions, with the rights it needs and no others."""
+def _assuming(connection: Connection) -> str:
+    """The privilege of assuming a role. Whoever made a role is a member of it, and yet may not assume it."""
+    return "SET" if connection.info.server_version >= WITH_SET_OPTION else "MEMBER"
+
+
+def _prepare_role(connection: Connection, *, is_cluster: bool) -> None:
+    """Create the role of restricted transactions, with the rights it needs and no others.
+
+    On a cluster it may log in: the coordinator connects to the other machines as the role.
+    """
     if _has_role(connection):
         return
+    options = "" if _assuming(connection) == "MEMBER" else " WITH SET TRUE, INHERIT FALSE"
+    creation = f"CREATE ROLE {ROLE} {'LOGIN' if is_cluster else 'NOLOGIN'}"
     try:
         with connection.transaction():
             if not connection.execute("SELECT 1 FROM pg_roles WHERE rolname = $1", (ROLE,)).fetchall():
-                connection.execute(f"CREATE ROLE {ROLE} NOLOGIN")
-            if connection.execute("SELECT pg_has_role($1, 'MEMBER')", (ROLE,)).fetchall() == [(False,)]:
-                connection.execute(f"GRANT {ROLE} TO CURRENT_USER")
+                connection.execute(creation)
+            may_assume = connection.execute("SELECT pg_has_role($1, $2)", (ROLE, _assuming(connection))).fetchall()
+            if may_assume == [(False,)]:
+                connection.execute(f"GRANT {ROLE} TO CURRENT_USER{options}")
             connection.execute(_GRANT_RIGHTS)
     except (errors.InsufficientPrivilege, errors.DuplicateObject, errors.UniqueViolation) as error:
-        hint = f"Ask whoever runs the server to do this once: CREATE ROLE {ROLE} NOLOGIN; GRANT {ROLE} TO <this user>;"
+        hint = f"Ask whoever runs the server to do this once: {creation}; GRANT {ROLE} TO <this user>{options};"
         raise Unwritable(f"cannot prepare the role of restricted connections: {error}", hint) from error

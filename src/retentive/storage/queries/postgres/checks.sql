@@ -13,27 +13,31 @@ WHERE EXISTS (SELECT 1 FROM chunks c WHERE {of_memory} AND (c.status <> m.status
                   AND (c.text IS NULL OR right(m.content, length(c.text)) = c.text))
 
 -- name: memory_broken_chunks
+-- scope: store
 -- timeout: none
 {broken_chunks}
 
 -- name: record_chunks
 -- The chunks of records that are in the full text.
-SELECT t.owner, t.text, t.status FROM chunks t JOIN texts x ON x.namespace = t.namespace AND x.chunk = t.n
+SELECT t.owner, t.text, t.status FROM chunks t JOIN texts x ON x.namespace = :namespace AND x.chunk = t.n
 WHERE t.namespace = :namespace AND t.owner_type = :type AND t.owner IN {each:ids}
   AND x.raw_content IS NOT NULL
 ORDER BY t.owner, t.ordinal
 
 -- name: check_memories
+-- scope: store
 -- timeout: none
 SELECT count(*) FROM ({broken_chunks}) b
 
 -- name: check_files
+-- scope: store
 -- Files that lack a chunk, or whose chunk is not in the full text.
 SELECT f.namespace, f.id, f.path FROM files f WHERE f.sections <>
   (SELECT count(*) FROM chunks t WHERE t.namespace = f.namespace AND t.owner = f.id AND t.owner_type = 'file' AND EXISTS
     (SELECT 1 FROM texts x WHERE x.namespace = t.namespace AND x.chunk = t.n AND x.raw_content IS NOT NULL))
 
 -- name: check_chunks
+-- scope: store
 -- timeout: none
 SELECT (SELECT count(*) FROM chunks c LEFT JOIN texts x ON x.namespace = c.namespace AND x.chunk = c.n
         WHERE x.raw_content IS NULL)
@@ -45,6 +49,7 @@ SELECT x.namespace, word.term, x.chunk, word.frequency, cardinality(x.terms) AS 
 FROM texts x JOIN chunks c ON c.namespace = x.namespace AND c.n = x.chunk CROSS JOIN LATERAL {frequencies}
 
 -- name: check_postings
+-- scope: store
 -- timeout: none
 SELECT count(*) FROM ({all_postings}) w
 FULL JOIN postings p ON p.namespace = w.namespace AND p.term = w.term AND p.chunk = w.chunk
@@ -52,6 +57,7 @@ WHERE p.chunk IS NULL OR w.chunk IS NULL OR p.length <> w.length OR p.active <> 
    OR abs(p.frequency - w.frequency) > 0.001
 
 -- name: check_vectors
+-- scope: store
 -- timeout: none
 SELECT count(*) FROM vectors v LEFT JOIN chunks c ON c.namespace = v.namespace AND c.n = v.chunk
 WHERE c.n IS NULL OR v.space NOT IN (SELECT id FROM spaces)
@@ -62,6 +68,7 @@ FROM chunks c JOIN texts x ON x.namespace = c.namespace AND x.chunk = c.n
 WHERE c.status = 'active' GROUP BY c.namespace
 
 -- name: check_statistics
+-- scope: store
 -- timeout: none
 SELECT count(*) FROM ({all_statistics}) w
 FULL JOIN (SELECT namespace, sum(rows) AS rows, sum(tokens) AS tokens FROM statistics GROUP BY namespace) s
@@ -71,10 +78,11 @@ WHERE coalesce(w.rows, 0) <> coalesce(s.rows, 0) OR coalesce(w.tokens, 0) <> coa
 -- name: check_indexes
 -- Indexes that were not finished, unless another session is building them.
 SELECT i.indexrelid::regclass::text FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
-WHERE c.relnamespace = current_schema()::regnamespace AND NOT i.indisvalid
+WHERE c.relnamespace = 'retentive'::regnamespace AND NOT i.indisvalid
   AND i.indexrelid NOT IN (SELECT index_relid FROM pg_stat_progress_create_index)
 
 -- name: derived_rebuild
+-- scope: store
 -- timeout: none
 -- Delete rows without an owner, and rebuild postings and statistics from the texts. Readers go on, writers wait.
 LOCK TABLE chunks, texts, postings, statistics, vectors IN SHARE ROW EXCLUSIVE MODE;
@@ -97,6 +105,6 @@ INSERT INTO statistics (namespace, rows, tokens) {all_statistics}
 
 -- name: facts
 SELECT (SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c
-        WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'm')),
+        WHERE c.relnamespace = 'retentive'::regnamespace AND c.relkind IN ('r', 'm')),
        (SELECT max(number) FROM migrations), current_setting('server_version'),
        (SELECT extversion FROM pg_extension WHERE extname = 'vector')

@@ -17,13 +17,31 @@ ORDER BY t.confidence DESC, t.last_access DESC NULLS LAST, t.created DESC, t.id 
 
 -- name: event_containing
 SELECT t.n, t.text, t.first_sequence, t.last_sequence, {event} {event_of_chunk}
-WHERE t.namespace IN {each:namespaces} AND t.session IS NOT NULL
+WHERE t.namespace IN {each:namespaces} AND e.namespace IN {each:namespaces} AND t.session IS NOT NULL
   AND coalesce(t.text, e.content) ILIKE :pattern ESCAPE '\' AND NOT {is_hidden}{filters}
 ORDER BY e.time DESC, t.n DESC LIMIT :limit
 
 -- name: event_hits
 SELECT t.n, t.text, t.first_sequence, t.last_sequence, {event} {event_of_chunk}
-WHERE t.n IN {each:chunks} AND t.namespace IN {each:namespaces} AND NOT {is_hidden}{filters}
+WHERE t.n IN {each:chunks} AND t.namespace IN {each:namespaces} AND e.namespace IN {each:namespaces}
+  AND NOT {is_hidden}{filters}
+
+-- fragment: next_event
+-- Looked for among the next few numbers: messages are numbered without gaps, unless a damaged one was taken out.
+e.namespace = p.namespace AND e.session = p.session AND e.sequence > p.sequence AND e.sequence <= p.sequence + 16
+  AND e.sequence = (SELECT min(x.sequence) FROM events x
+    WHERE x.namespace = e.namespace AND x.session = e.session AND x.sequence > p.sequence)
+
+-- name: event_speakers
+WITH RECURSIVE heard (speaker, place) AS (
+  SELECT min(e.speaker), 1 FROM events e WHERE e.namespace = :namespace AND e.speaker IS NOT NULL
+  UNION ALL
+  SELECT (SELECT min(e.speaker) FROM events e
+          WHERE e.namespace = :namespace AND e.speaker IS NOT NULL AND e.speaker > h.speaker), h.place + 1
+  FROM heard h WHERE h.speaker IS NOT NULL AND h.place < :most
+)
+SELECT h.speaker FROM heard h WHERE h.speaker IS NOT NULL
+UNION ALL (SELECT NULL FROM session_state s WHERE s.namespace = :namespace LIMIT 1)
 
 -- name: event_following
 -- For each of these messages, given as three lists: the metadata of its session, and the next message.
@@ -82,7 +100,7 @@ SELECT t.hash FROM chunks t WHERE t.namespace = :namespace AND t.session = :sess
 -- searched: no
 -- Only if the memory exists. It cannot be deleted before this is committed.
 INSERT INTO access_log (namespace, memory, at, how, query, score)
-SELECT m.namespace, m.id, :at::bigint, :how, :query, :score::double precision
+SELECT m.namespace, m.id, :at::bigint, :how::text, :query::text, :score::double precision
 FROM (SELECT namespace, id FROM memories WHERE namespace = :namespace AND id = :id FOR KEY SHARE) m
 
 -- name: access_list
@@ -93,7 +111,7 @@ WHERE namespace = :namespace AND (:id::text IS NULL OR memory = :id) ORDER BY n 
 -- searched: no
 -- As on SQLite. WHERE reads the clock once more: the statement may have waited for another writer.
 INSERT INTO leases (namespace, name, holder, expires, span)
-SELECT :namespace, :name, :holder, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint + :span, :span
+VALUES (:namespace, :name, :holder, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint + :span, :span)
 ON CONFLICT (namespace, name) DO UPDATE SET holder = excluded.holder, expires = excluded.expires, span = excluded.span
 WHERE leases.holder = excluded.holder
   OR leases.expires - (extract(epoch FROM clock_timestamp()) * 1000000)::bigint NOT BETWEEN 1 AND leases.span
@@ -105,6 +123,7 @@ FROM (SELECT holder, span, expires - (extract(epoch FROM clock_timestamp()) * 10
 WHERE remaining BETWEEN 1 AND span
 
 -- name: work_due
+-- scope: store
 SELECT 0::bigint, (SELECT coalesce(max(n), 0) FROM chunks),
   EXISTS (SELECT 1 FROM session_state WHERE active <= :silent AND (learned_upto < last_sequence OR claims_left > 0)),
   EXISTS (SELECT 1 FROM memories WHERE status = 'active' AND expires <= :now),

@@ -6,3 +6,9 @@ SELECT {before_json} ->> 'status' AS status,
        (extract(epoch FROM ({before_json} ->> 'expires')::timestamptz) * 1000000)::bigint AS expires
 FROM memory_history h WHERE {first_change}
 UNION ALL {unchanged}
+
+-- fragment: unchanged
+-- The state of a memory `m` that was not changed since :known_at.
+SELECT k.status, k.valid_from, k.valid_to, k.expires FROM memories k
+WHERE k.namespace = m.namespace AND k.id = m.id AND NOT EXISTS (
+  SELECT 1 FROM memory_history c WHERE c.namespace = m.namespace AND c.memory = m.id AND c.at > :known_at)

@@ -10,6 +10,21 @@ WHERE v.chunk IS NULL AND (t.status = 'active' OR EXISTS
   AND coalesce(t.text, m.content, e.content) IS NOT NULL
 
 -- name: vector_drop
+-- scope: store
 -- timeout: none
 -- All at once: no writer waits for it.
 DELETE FROM vectors WHERE space = (SELECT id FROM spaces WHERE name = :space AND state = 'dropped')
+
+-- name: space_release
+-- scope: store
+-- What is read of other tables is read first: a cluster writes a table of which every machine has a copy by itself.
+WITH used AS MATERIALIZED (SELECT v.chunk FROM vectors v JOIN spaces s ON s.id = v.space WHERE s.name = :space LIMIT 1)
+UPDATE spaces SET state = 'kept', changed = :now
+WHERE name = :space AND state = 'active' AND NOT EXISTS (SELECT 1 FROM used)
+
+-- name: space_activate
+-- scope: store
+-- timeout: none
+WITH lacking AS MATERIALIZED (SELECT t.n {without_vector} LIMIT 1)
+UPDATE spaces SET state = 'active', changed = :now
+WHERE name = :space AND state IN ('building', 'switching') AND NOT EXISTS (SELECT 1 FROM lacking)

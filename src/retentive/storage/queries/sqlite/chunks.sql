@@ -152,6 +152,15 @@ SELECT term, found * (SELECT part FROM share) FROM (
   )) AS found FROM json_each(:terms) w
 ) WHERE found > 0
 
+-- name: term_rows
+-- How many rows of these namespaces have each term, of the first :most that have it; no row for terms that no text has.
+SELECT term, found FROM (
+  SELECT w.value AS term, (
+    SELECT count(DISTINCT v.doc) FROM (SELECT doc FROM chunks_terms WHERE term = w.value LIMIT :most) v
+    JOIN chunks t ON t.n = v.doc WHERE t.namespace IN {each:namespaces}
+  ) AS found FROM json_each(:terms) w
+) WHERE found > 0
+
 -- name: text_fields
 SELECT rowid, content, context, tags, before, after, speaker, date FROM chunks_fts
 WHERE rowid IN {each:chunks}

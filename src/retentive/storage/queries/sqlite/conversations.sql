@@ -1,8 +1,22 @@
+-- fragment: session_tags
+(SELECT tags FROM sessions WHERE namespace = :namespace AND id = :session)
+
+-- fragment: tags_of_chunk
+-- The tags of the session, and those of the first and of the last message with the text of the chunk.
+(SELECT nullif(json_group_array(value), '[]') FROM (
+  SELECT value FROM json_each({session_tags})
+  UNION SELECT own.value FROM events e, json_each(e.tags) own
+  WHERE e.namespace = :namespace AND e.session = :session AND e.tags IS NOT NULL
+    AND e.sequence IN (chunks.first_sequence, chunks.last_sequence)))
+
 -- fragment: event_chunk
 INSERT INTO chunks (namespace, owner_type, owner, ordinal, text, session, kind, source, tags, confidence, importance,
                     status, valid_from, first_sequence, last_sequence, hash)
 VALUES (:namespace, 'event', :owner, :ordinal, :text, :session, :kind, 'conversation',
-        (SELECT tags FROM sessions WHERE namespace = :namespace AND id = :session), :confidence, :importance,
+        CASE WHEN :tags IS NULL THEN {session_tags} ELSE
+          (SELECT json_group_array(value) FROM
+            (SELECT value FROM json_each({session_tags}) UNION SELECT value FROM json_each(:tags))) END,
+        :confidence, :importance,
         'active', :valid_from, :first, :last, :hash);
 
 -- name: event_chunk_insert
@@ -24,7 +38,9 @@ ORDER BY e.time DESC, t.n DESC LIMIT :limit
 
 -- name: chunk_extend
 -- The text was repeated: extend the range of messages of the chunk.
-UPDATE chunks SET last_sequence = :last, valid_from = max(valid_from, :valid_from)
+UPDATE chunks SET last_sequence = :last, valid_from = max(valid_from, :valid_from), tags = CASE
+  WHEN :tags IS NULL THEN tags ELSE (SELECT json_group_array(value) FROM
+    (SELECT value FROM json_each(chunks.tags) UNION SELECT value FROM json_each(:tags))) END
 WHERE namespace = :namespace AND session = :session AND hash = :hash;
 INSERT INTO changes (namespace, chunk)
 SELECT namespace, n FROM chunks WHERE namespace = :namespace AND session = :session AND hash = :hash;
@@ -44,7 +60,9 @@ SELECT namespace, n FROM chunks WHERE namespace = :namespace AND owner = :owner 
 ORDER BY ordinal DESC LIMIT 1;
 
 -- name: chunk_set_tags
-UPDATE chunks SET tags = :tags WHERE namespace = :namespace AND session = :session AND owner_type = 'event';
+-- The session has its new tags already.
+UPDATE chunks SET tags = {tags_of_chunk}
+WHERE namespace = :namespace AND session = :session AND owner_type = 'event';
 INSERT INTO changes (namespace, chunk)
 SELECT namespace, n FROM chunks WHERE namespace = :namespace AND session = :session AND owner_type = 'event';
 
