@@ -14,7 +14,7 @@ _EXAMPLES = """\
 examples:
   retentive add "The user's dog is called Rex" --slot user.dog.name
   retentive search "what is my dog's name?"
-  retentive add "The user's dog is called Max" --slot user.dog.name (corrects it)
+  retentive add "The user's dog is called Max" --slot user.dog.name   # corrects it
   echo "Deploys happen on Tuesdays" | retentive add --kind pattern --tag ops
   retentive contact add "Anna Keller" --role CTO --company Acme
   retentive session append monday "Rex has a vet appointment on Friday"

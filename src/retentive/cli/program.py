@@ -23,7 +23,7 @@ from retentive.surface.verbs import TOP_LEVEL
 
 NAME = "retentive"
 _HELP_NAMES = ["-h", "--help"]
-_SETTINGS = {"help_option_names": _HELP_NAMES}
+_CLICK_SETTINGS = {"help_option_names": _HELP_NAMES}
 
 
 def parse(words: Sequence[str]) -> Arguments | None:
@@ -51,7 +51,7 @@ class VerbCommand(click.Command):
             verb.own_name,
             params=[*places, *options, *_make_common_options()],
             help=verb.help,
-            context_settings=_SETTINGS,
+            context_settings=_CLICK_SETTINGS,
         )
         self.verb = verb
 
@@ -88,7 +88,7 @@ class VerbChooser(click.Group):
         *,
         group: VerbGroup | None = None,
     ) -> None:
-        super().__init__(name, params=params, context_settings=_SETTINGS)
+        super().__init__(name, params=params, context_settings=_CLICK_SETTINGS)
         self.verbs, self._render, self.verb_group = verbs, render, group
         self.help = group.help if group else None
 
@@ -118,18 +118,18 @@ class VerbChooser(click.Group):
 
 
 def _insert_verb(group: VerbGroup, args: list[str]) -> list[str]:
-    """Put in the verb that `alone` and `otherwise` stand for."""
+    """Insert the default verb if none was typed: `alone` if nothing was, else `otherwise`."""
     count = count_common(args)
     if count == len(args):
         return [group.alone, *args] if group.alone else args
     is_verb = args[count] in (*(each.own_name for each in group.verbs), *_HELP_NAMES)
-    if is_verb or not group.otherwise or _is_misspelt(group, args[count]):
+    if is_verb or not group.otherwise or _is_meant_as_verb(group, args[count]):
         return args
     return [group.otherwise, *args]
 
 
-def _is_misspelt(group: VerbGroup, word: str) -> bool:
-    """Whether a word is rather a verb with a mistake than the first word of a question."""
+def _is_meant_as_verb(group: VerbGroup, word: str) -> bool:
+    """Whether a word was surely meant as a verb, and is not the first word of a text for the default verb."""
     from difflib import get_close_matches
 
     takes_words = any(each.arguments for each in group.verbs if each.own_name == group.otherwise)
@@ -149,7 +149,7 @@ def list_option_names(verb: Verb) -> list[str]:
 
 
 def count_common(words: Sequence[str]) -> int:
-    """Count the words before the first that is no common option or its value."""
+    """Count the leading words that are common options or their values."""
     count = 0
     while count < len(words):
         name, is_joined, _ = words[count].partition("=")

@@ -42,13 +42,13 @@ class Scale:
         `shards`: into how many parts the namespaces are divided; by default the setting of the cluster. May be stopped
         and called again: it goes on where it was. `dry_run` only returns the statements.
         """
-        deployment = _require_server(self._store)
+        deployment = _require_postgres(self._store)
         return _run(deployment, deployment.plan_distribution(shards), progress, dry_run=dry_run)
 
     @whole_store
     def undistribute(self, *, dry_run: bool = False, progress: Progress | None = None) -> Sequence[PlannedStatement]:
         """Bring all rows back to the coordinator. Return the statements. May be stopped and called again."""
-        deployment = _require_server(self._store)
+        deployment = _require_postgres(self._store)
         return _run(deployment, deployment.plan_undistribution(), progress, dry_run=dry_run)
 
 
@@ -76,7 +76,7 @@ def check_setup(store: OpenStore) -> list[Finding]:
     return [Finding("setup", ok=True, detail=detail)]
 
 
-def _require_server(store: OpenStore) -> "Deployment":
+def _require_postgres(store: OpenStore) -> "Deployment":
     deployment = store.engine.deployment
     if deployment is None:
         hint = "Move it to PostgreSQL first: `migrate(SOURCE, TARGET)`."

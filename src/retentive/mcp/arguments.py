@@ -27,7 +27,7 @@ SYNONYMS = (
     ("expires", "expires_at", "valid_until"),
     ("changes", "patch", "updates"),
 )
-"""Names that models use for one another. A tool takes any of them for the one that it has."""
+"""Each row: names that mean the same to models. The one in the tool's schema is used."""
 SPLIT_AT_COMMAS = ("tags", "include")  # lists whose items have no commas
 MAX_SHOWN_CHARS = 60  # characters of a wrong value that are repeated
 MAX_PROBLEMS = 10  # problems of a call that are reported

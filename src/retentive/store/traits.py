@@ -45,7 +45,7 @@ def parse_field(field: Field, given: Any, max_content: int) -> Any:
 
 
 def parse_change(field: Field, given: Any, max_content: int) -> Any:
-    """Return the checked new value of a field. Nothing takes the value away, if it may be without one."""
+    """Return the checked new value of a field. An empty value clears the field, if it can be cleared."""
     if field.many:
         given = given or ()
     elif field.is_clearable:

@@ -1,7 +1,8 @@
 """Several readers side by side, whose questions to the server travel together.
 
 Each reader is a thread. When all that still run wait for an answer, what they asked is sent in one round trip. So a
-context, which makes two searches and some other reads, takes as many trips as its longest part.
+context, which makes two searches and some other reads, takes as many trips as the part that asks most often in
+sequence.
 """
 
 import contextvars
@@ -36,8 +37,8 @@ Ask = Callable[[Question], list[Cursor[Any]]]
 class SharedTrips:
     def __init__(self, ask: Ask, readers: int) -> None:
         self._ask = ask
-        self._readers = readers
-        """Those that still run."""
+        self._running = readers
+        """How many readers still run."""
         self._waiting: list[Question] = []
         self._changed = threading.Condition()
 
@@ -80,11 +81,11 @@ class SharedTrips:
 
     def _leave(self) -> None:
         with self._changed:
-            self._readers -= 1
+            self._running -= 1
             self._send_if_all_wait()
 
     def _send_if_all_wait(self) -> None:
-        if self._waiting and len(self._waiting) == self._readers:
+        if self._waiting and len(self._waiting) == self._running:
             questions, self._waiting = self._waiting, []
             try:
                 self._send(questions)
@@ -110,7 +111,7 @@ class SharedTrips:
             question.answer = [next(cursors) for _ in question.calls]
 
     def _send_one_by_one(self, questions: Sequence[Question]) -> None:
-        """One of them failed. The others are answered, so that only its reader has the error."""
+        """Asked together they failed. Ask each alone, so that only the reader whose question fails gets the error."""
         for question in questions:
             try:
                 question.answer = self._ask(question)
