@@ -97,3 +97,10 @@ def test_the_timeline_has_a_row_for_a_day_with_something(run: Run, db: Path) -> 
     assert [each["made"] for each in json.loads(run("timeline", "--days", "2", "--json"))["days"]] == [1, 0]
     assert run("timeline", "--kind", "preference") == ""
     assert "nothing happened in 14 days" in show(db, "timeline", "--kind", "preference")
+
+
+def test_a_search_in_an_empty_namespace_names_those_that_are_not(run: Run, db: Path) -> None:
+    """The name may be misspelt, or `-n 5` was meant as a number of hits."""
+    run("add", "Rex likes the garden")
+    assert "there are memories in: default" in show(db, "search", "garden", "-n", "5")
+    assert "there are memories in: default" in show(db, "list", "-n", "5")

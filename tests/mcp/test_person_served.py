@@ -55,7 +55,7 @@ def test_the_command_line_shows_and_moves_what_is_doubtful(
     with Retentive.open(db, "project", embedder="hashing") as store:
         id = propose_move(store)
     assert run("-n", "auto", "review").split("\t")[2] == f"move to {PERSON}"
-    assert f"Moved to {PERSON} as" in run("-n", "auto", "review", "accept", id)
+    assert f"moved to {PERSON} as" in run("-n", "auto", "review", "accept", id)
     assert main(["--db", str(db), "-n", "auto", "review"]) == 0
     assert id not in capsys.readouterr().out
     assert repository.exists()

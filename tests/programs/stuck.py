@@ -19,7 +19,7 @@ def stop(*_: Any) -> None:
 verb, db, target = sys.argv[1:]
 export.PROGRESS_LINES = 1
 if verb == "restore":
-    Retentive.restore_backup(target, db, progress=lambda stage, *_: stop() if stage.startswith("keep") else None)
+    Retentive.restore_backup(target, db, progress=lambda stage, *_: stop() if stage.startswith("saving") else None)
 with Retentive.open(db, embedder="hashing") as store:
     if verb == "backup":
         store.backup(target, progress=lambda stage, *_: stop() if stage == "checking" else None)

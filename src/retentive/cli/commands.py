@@ -171,7 +171,19 @@ def _search(memory: Retentive, arguments: Any) -> int:
         output.print_json(serialize.results(found))
     else:
         output.print_results(found, with_why=arguments.why)
+        if not found:
+            _print_elsewhere(memory)
     return 0
+
+
+def _print_elsewhere(memory: Retentive) -> None:
+    """Say where memories are if the namespace has none: it may be misspelt, or `-n` was taken for a number."""
+    names = memory.namespaces()
+    if names and memory.namespace not in names:
+        from retentive.cli.overview import MAX_NAMED_NAMESPACES
+
+        there = ", ".join(names[:MAX_NAMED_NAMESPACES])
+        output.print_hint(f"the namespace {memory.namespace!r} is empty; there are memories in: {there}")
 
 
 def _get(memory: Retentive, arguments: Any) -> int:
@@ -189,6 +201,8 @@ def _list(memory: Retentive, arguments: Any) -> int:
         output.print_json(serialize.page(page))
         return 0
     output.print_memories(page)
+    if not page:
+        _print_elsewhere(memory)
     output.print_notes(page.notes)
     if page.next:
         output.print_hint(f"more: retentive list --after {output.show_id(page.next)}")

@@ -26,7 +26,7 @@ def chunk_filters(scope: Scope) -> tuple[list[str], dict[str, Any]]:
 
 
 def _session_filters(scope: Scope) -> list[str]:
-    return ["of_session"] if scope.is_session_only else []
+    return ["only_session"] if scope.is_session_only else []
 
 
 def _filter(wanted: Filter, prefix: str) -> tuple[list[str], dict[str, Any]]:

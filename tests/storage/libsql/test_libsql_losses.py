@@ -52,7 +52,7 @@ def test_a_refusal_of_a_proxy_is_said_and_not_repeated(
 
 def test_a_guard_that_fails_unheard_is_still_stale(through: LibsqlEngine, proxy: Proxy) -> None:
     proxy.lose = "answer"
-    with pytest.raises(RetentiveError, match="found another state"):
+    with pytest.raises(RetentiveError, match="changed since it was read"):
         through.apply([COUNTED, step("memory_restate", expect=1, namespace="n", id="none", now=1)])
     assert total(through) == 0
 
@@ -84,7 +84,7 @@ def test_a_server_that_is_down_is_named(own_sqld: Sqld, monkeypatch: pytest.Monk
     with pytest.raises(Busy, match="does not answer") as error:
         Retentive.open(url, embedder="hashing")
     assert error.value.retryable
-    assert "is up" in error.value.hint
+    assert "is running" in error.value.hint
     with pytest.raises(Busy, match=r"127\.0\.0\.1"):
         store.add("Nobody hears it")
     store.close()

@@ -19,6 +19,7 @@ from retentive.model import Event, HistoryEntry, Memory, Provenance, Source, des
 _PIECE = re.compile(r"\s+|\w+|[^\w\s]")
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 REMOVED_STYLE, ADDED_STYLE = "red strike", "bold green"
+FIELD_TITLES = {"superseded_by": "replaced by", "valid_from": "true since", "valid_to": "true until"}
 ORIGIN_OF_MESSAGES = ("session", "event", "events", "sequence")
 _UNIMPORTANT = frozenset(("content", "content_hash", "version", "updated", "access_count", "last_access", "id",
                           "namespace", "created"))  # fmt: skip
@@ -54,7 +55,10 @@ def _make_differences(
     for name in before:
         if name not in _UNIMPORTANT and name in after and before[name] != after[name]:
             yield Text.assemble(
-                plain(f"{name}: ", "dim"), plain(_format_value(before[name])), " → ", plain(_format_value(after[name]))
+                plain(f"{FIELD_TITLES.get(name, name)}: ", "dim"),
+                plain(_format_value(before[name])),
+                " → ",
+                plain(_format_value(after[name])),
             )
 
 
@@ -63,7 +67,7 @@ def _format_value(value: Any) -> str:
         return ", ".join(map(str, value)) or "none"
     if isinstance(value, str) and _INSTANT.fullmatch(value):
         return f"{value[:10]} {value[11:16]}"
-    return "none" if value is None else str(value)
+    return "none" if value is None else shorten_id(str(value))
 
 
 def split_pieces(text: str) -> list[str]:

@@ -345,7 +345,7 @@ def _prepare_file(target: str) -> Path | None:
         path = Path(target).expanduser().absolute()
         str(path).encode()  # SQLite wants names in UTF-8
         if path.is_dir():
-            raise Unwritable(f"{path} is a folder, not a file")
+            raise Unwritable(f"{path} is a folder, not a file", f"Name a file in it, such as {path / 'memory.db'}.")
         require_regular(path)
         _require_folder(path.parent)
         if path.is_symlink() and not path.exists():

@@ -11,7 +11,7 @@
      THEN :events_of_session IS NULL OR (t.session = :events_of_session AND t.namespace = :own)
      ELSE t.session IS NULL OR (t.session = :session AND t.namespace = :own) END
 
--- fragment: of_session
+-- fragment: only_session
 -- Only what belongs to the caller's own session.
  AND t.session = :session AND t.namespace = :own
 

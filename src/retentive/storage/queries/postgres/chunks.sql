@@ -93,9 +93,6 @@ VALUES (:namespace, :owner_type, :owner, :ordinal, :text, :session, :kind, :sour
 {new_vector: of_part};
 {new_full_text: of_part}
 
--- fragment: session_tags
-(SELECT tags FROM sessions WHERE namespace = :namespace AND id = :session)
-
 -- fragment: new_event_chunk
 -- With its own tags and those of its session. Whoever appends has locked the state of the session, and whoever changes
 -- its tags waits for that: so the tags read here are the newest, or they are changed afterwards.
@@ -283,7 +280,8 @@ WHERE namespace = :namespace AND session = :session AND hash = :hash
 -- A writer that appends locks this row. So a concurrent message has the new tags, or exists and gets them.
 SELECT 1 FROM session_state WHERE namespace = :namespace AND session = :session FOR UPDATE;
 UPDATE chunks c SET tags = (SELECT jsonb_agg(DISTINCT tag)::text FROM (
-  SELECT jsonb_array_elements({session_tags}::jsonb) AS tag
+  SELECT jsonb_array_elements(s.tags::jsonb) AS tag FROM sessions s
+  WHERE s.namespace = :namespace AND s.id = :session AND s.tags IS NOT NULL
   UNION SELECT jsonb_array_elements(e.tags::jsonb) FROM events e
   WHERE e.namespace = :namespace AND e.session = :session AND e.tags IS NOT NULL
     AND e.sequence IN (c.first_sequence, c.last_sequence)) own)
