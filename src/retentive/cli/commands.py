@@ -178,7 +178,7 @@ def _search(memory: Retentive, arguments: Any) -> int:
 
 def _print_elsewhere(memory: Retentive) -> None:
     """Say where memories are if the namespace has none: it may be misspelt, or `-n` was taken for a number."""
-    names = memory.namespaces()
+    names = memory.namespaces() if sys.stdout.isatty() else ()  # a pipe gets no hints
     if names and memory.namespace not in names:
         from retentive.cli.overview import MAX_NAMED_NAMESPACES
 

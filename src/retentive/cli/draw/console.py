@@ -12,14 +12,17 @@ from retentive import config
 from retentive.cli.sanitise import sanitise
 
 
-def open_console(stream: Any = None) -> Console:
-    """Open a console of the width of the screen. Without colours it sends no escape sequences at all."""
+def open_console(stream: Any = None, *, is_live: bool = False) -> Console:
+    """Open a console of the width of the screen. Without colours it sends no escape sequences at all.
+
+    A live one redraws its lines, as a progress bar does, also without colours.
+    """
     stream = stream or sys.stdout
     has_colour = config.wants_colour(stream.isatty())
     return Console(
         file=stream,
-        force_terminal=has_colour,
-        force_interactive=False,
+        force_terminal=has_colour or is_live,
+        force_interactive=None if is_live else False,
         color_system="standard" if has_colour else None,
         no_color=not has_colour,
         width=get_columns(),

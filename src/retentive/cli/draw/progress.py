@@ -4,13 +4,11 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TaskID, TextColumn
 from rich.table import Column
 from rich.text import Text
 
-from retentive import config
-from retentive.cli.draw.console import get_columns, plain
+from retentive.cli.draw.console import open_console, plain
 from retentive.cli.draw.signs import format_size
 
 BYTES = "bytes"
@@ -29,7 +27,7 @@ class ProgressDisplay:
             BarColumn(_BAR_WIDTH),
             _FiguresColumn(unit),
             _NameColumn(),
-            console=_open_error_console(),
+            console=open_console(sys.stderr, is_live=True),
             transient=True,
             redirect_stdout=False,  # standard output may be a pipe
             redirect_stderr=False,
@@ -67,20 +65,6 @@ class ProgressDisplay:
     def run(self) -> Iterator["ProgressDisplay"]:
         with self._progress:
             yield self
-
-
-def _open_error_console() -> Console:
-    has_colour = config.wants_colour(is_terminal=True)
-    return Console(
-        file=sys.stderr,
-        force_terminal=True,
-        color_system="standard" if has_colour else None,
-        no_color=not has_colour,
-        width=get_columns(),
-        highlight=False,
-        markup=False,
-        emoji=False,
-    )
 
 
 class _FiguresColumn(ProgressColumn):
